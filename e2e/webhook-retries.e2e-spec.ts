@@ -115,7 +115,11 @@ describe('webhooks', () => {
     expect(new Set(tries.map(({ headers }) => headers['webhook-signature'])).size).toBe(3);
     expect(endpoint.deliveriesOf(other)[0]!.webhookId).not.toBe(tries[0]!.webhookId);
     expect(endpoint.invalidSignatures).toEqual([]);
-    expect(await rowOf(paymentReference)).toMatchObject({ state: 'delivered', attempt_count: 3, next_attempt_at: null });
+    expect(await rowOf(paymentReference)).toMatchObject({
+      state: 'delivered',
+      attempt_count: 3,
+      next_attempt_at: null,
+    });
     expect(tries[0]!.payment).toMatchObject({
       paymentReference,
       paymentStatus: 'Success',

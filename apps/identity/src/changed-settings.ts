@@ -1,5 +1,5 @@
 /** The old and the new values of the settings that were changed. */
-export interface ChangedSettings<S> {
+interface ChangedSettings<S> {
   readonly before: Partial<S>;
   readonly after: Partial<S>;
 }

@@ -154,7 +154,7 @@ test('the revocation of a webhook secret reaches webhook-dispatcher', async () =
 
 test('a heartbeat is published directly, like a revocation, and is not stored in the event log', async () => {
   await holdBackRelay();
-  await identity.service.app.get(SendHeartbeat).runOnce();
+  await identity.service.app.get(SendHeartbeat).runStep();
   const [row] = await verifierService.dataSource.query<{ sentAt: Date }[]>(
     'SELECT sent_at AS "sentAt" FROM heartbeats',
   );

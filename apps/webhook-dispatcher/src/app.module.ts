@@ -4,7 +4,7 @@ import { WebhookDispatcherAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
-import { AttemptRecorder } from './delivery/attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery/delivery-attempt-recorder.js';
 import { CircuitRepository } from './delivery/circuit.repository.js';
 import { CountFailure } from './delivery/count-failure.js';
 import { DeliveryAttemptRepository } from './delivery/delivery-attempt.repository.js';
@@ -58,7 +58,7 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
     DeliveryMetrics,
     DeliveryWorker,
     SendNotification,
-    AttemptRecorder,
+    DeliveryAttemptRecorder,
     { provide: Randomness, useValue: { next: () => Math.random() } },
     {
       provide: WebhookClient,

@@ -28,7 +28,7 @@ const ADMIN_KEY = 'an administration key for tests 1';
 export const DISPATCHER_ENV = {
   SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
   SVC_ADMIN_KEY: ADMIN_KEY,
-  // The loop of the worker does not run, because tests call runOnce().
+  // The loop of the worker does not run, because tests call runStep().
   SVC_DELIVERY: 'off',
 };
 
@@ -44,7 +44,7 @@ export interface NotificationRow {
   delivered_at: Date | null;
 }
 
-export interface AttemptRow {
+interface DeliveryAttemptRow {
   attempt_number: number;
   outcome: string;
   status_code: number | null;
@@ -71,8 +71,8 @@ export class DispatcherUnderTest {
     return this.test.service.app.get(DeliveryWorker);
   }
 
-  runOnce(): Promise<number> {
-    return this.worker.runOnce();
+  runStep(): Promise<number> {
+    return this.worker.runStep();
   }
 
   /** Delivers the event of a signing secret, encrypted for the key of this service. */
@@ -174,7 +174,7 @@ export class DispatcherUnderTest {
     return row;
   }
 
-  async getAttemptRows({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
+  async getAttemptRows({ paymentReference }: HostedPaymentSnapshot): Promise<DeliveryAttemptRow[]> {
     return this.test.dataSource.query(
       `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.attempt_number`,
       [paymentReference],

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 
 /** The answer to a query for A records. `silence` means no answer, as if the server were down. */
-export type DnsAnswer = readonly string[] | 'silence';
+type DnsAnswer = readonly string[] | 'silence';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;

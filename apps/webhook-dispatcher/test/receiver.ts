@@ -9,7 +9,7 @@ export interface ReceivedRequest {
 }
 
 /** Responds to a request of the worker. */
-export type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
+type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
 
 /** Creates a behaviour that responds with this status. */
 export const respondWith =

@@ -126,7 +126,7 @@ function transferChanges(): TableChanges {
 function sessionNotificationChanges(): TableChanges {
   const sessionNotification = whereFirstRow('notifications', 'id', `recipient = 'session'`);
   return new TableChanges('webhook-dispatcher', 'notifications', 'notifications')
-    .alter('a notification’s amount', sessionNotification, `fields = fields || '{"amount": 1}'`, 'amount')
+    .alter('a notification’s amount', sessionNotification, `fields = fields::jsonb || '{"amount": 1}'`, 'amount')
     .alter('a notification’s address', sessionNotification, `url = 'https://elsewhere.example/hook'`, 'url')
     .remove('a notification', sessionNotification)
     .insert('a notification', `recipient = 'session'`, `'id', ${RANDOM_ID}, 'payment_reference', ${UNUSED_REFERENCE}`);
@@ -135,7 +135,12 @@ function sessionNotificationChanges(): TableChanges {
 function siteNotificationChanges(): TableChanges {
   const refund = whereFirstRow('notifications', 'id', `recipient = 'site' AND type = 'refund'`);
   return new TableChanges('webhook-dispatcher', 'notifications', 'webhooks')
-    .alter('a site’s notification of a refund', refund, `fields = jsonb_set(fields, '{refund,amount}', '7')`, 'refund')
+    .alter(
+      'a site’s notification of a refund',
+      refund,
+      `fields = jsonb_set(fields::jsonb, '{refund,amount}', '7')`,
+      'refund',
+    )
     .remove('a site’s notification', refund)
     .insert('a site’s notification', `recipient = 'site'`, `'id', ${RANDOM_ID}, 'webhook_id', gen_random_uuid()`);
 }

@@ -5,7 +5,7 @@ import type { ApiKey, KeyOwner } from './api-key.js';
 import { ApiKeyRow } from './api-key.row.js';
 
 /** Maximum number of keys in a list. Older keys of the owner are omitted. */
-export const MAX_LISTED_KEYS = 100;
+const MAX_LISTED_KEYS = 100;
 
 /**
  * Locks the merchant until the end of the transaction. Throws `resource.not-found` if the merchant or the site does not

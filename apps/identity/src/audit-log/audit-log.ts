@@ -18,7 +18,7 @@ export interface AuditEntry extends Change<string> {
   readonly requestId: string;
 }
 
-export const AUDIT_PAGE_SIZE = 100;
+const AUDIT_PAGE_SIZE = 100;
 
 /** The log of all changes by administrators (A10). It is append-only: the table rejects UPDATE and DELETE. */
 @Injectable()

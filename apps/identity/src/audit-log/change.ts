@@ -1,4 +1,4 @@
-/** What administrators change in identity. */
+/** The actions of administrators in identity, for the audit log. */
 type IdentityAction =
   | 'merchant.created'
   | 'merchant.renamed'

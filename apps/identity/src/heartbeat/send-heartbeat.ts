@@ -19,7 +19,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.runOnce(), HEARTBEAT_INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.runStep(), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   onModuleDestroy(): void {
@@ -27,7 +27,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Sends a heartbeat now. Does nothing while the broker has not yet confirmed the previous heartbeat. */
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;
     const id = newUuid(this.clock);

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 
 /** An API token, and the organisation and mode to which it belongs. */
-export interface ApiTokenOwner {
+interface ApiTokenOwner {
   readonly tokenId: string;
   readonly organisationId: string;
   readonly mode: string;

@@ -4,7 +4,7 @@
 /** Limit for an email. */
 export const MAX_EMAIL_FAILURES = 5;
 /** Limit for an address from which no customer has logged in. */
-export const MAX_ADDRESS_FAILURES = 100;
+const MAX_ADDRESS_FAILURES = 100;
 /**
  * Number by which each customer of an address increases the limit of the address. It equals the limit of an email, so
  * that the failures of one customer cannot lock out other customers.

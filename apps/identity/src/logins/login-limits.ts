@@ -15,7 +15,7 @@ const SUCCESS_RETENTION_MS = 24 * 60 * 60_000;
  * A login in progress. It already counts as a failure of its email. At the end, the caller must call exactly one of the
  * methods.
  */
-export interface LoginAttempt {
+interface LoginAttempt {
   /** Call this if the password was right. Removes the failure of the email, and increases the limit of the address. */
   succeeded(): Promise<void>;
   /** Call this if the login failed. Counts a failure of the address too. */

@@ -13,7 +13,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** A page or document of the API reference. */
-export interface ReferenceFile {
+interface ReferenceFile {
   readonly contentType: string;
   readonly content: Buffer;
   /** The content compressed with gzip. Compression is worthwhile because the script of the pages has 1.7 MB. */

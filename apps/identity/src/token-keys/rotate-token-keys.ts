@@ -32,9 +32,9 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.runOnce();
+    await this.runStep();
     this.timer = setInterval(() => {
-      this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'the rotation of token keys failed'));
+      this.runStep().catch((error: unknown) => this.log.error({ err: error }, 'the rotation of token keys failed'));
     }, CHECK_INTERVAL_MS).unref();
   }
 
@@ -43,7 +43,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Creates the next key and withdraws old keys, if it is time to do so. */
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
       const now = this.clock.now();

@@ -20,7 +20,7 @@ import { signingKeyAt } from './token-key.js';
 import { findTokenKeys, type SealedTokenKey } from './token-key.repository.js';
 
 /** The data of a new token. */
-export interface TokenSubject {
+interface TokenSubject {
   readonly tokenType: TokenType;
   /** The id of the API token for a partner's server, or the customerReference for a customer. */
   readonly subject: string;

@@ -23,7 +23,7 @@ export const SIGNING_PERIOD_MS = 30 * 24 * 60 * 60_000;
 export const WITHDRAW_AFTER_MS = TOKEN_SECONDS * 1000 + 60_000;
 
 /** The changes that the rotation has to make now. */
-export interface RotationPlan {
+interface RotationPlan {
   /** The time at which a new key begins to sign. Undefined if no new key is needed. */
   readonly nextSignsFrom: Date | undefined;
   readonly toWithdraw: readonly TokenKey[];

@@ -27,7 +27,7 @@ describe('the keys of identity tokens', () => {
   });
   afterEach(() => identity.stop());
 
-  const runRotation = () => identity.service.app.get(RotateTokenKeys).runOnce();
+  const runRotation = () => identity.service.app.get(RotateTokenKeys).runStep();
   const listKeyStates = async () =>
     (await admin('GET', PATH)).body.tokenKeys.map(({ kid, state }: { kid: string; state: string }) => [kid, state]);
   const readPublishedKids = async () =>

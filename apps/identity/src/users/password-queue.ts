@@ -46,7 +46,7 @@ export class PasswordQueue {
       ).length;
       if (this.waiting.length >= MAX_WAITING || waitingCountOfOrganisation >= MAX_WAITING_PER_ORGANISATION)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 2 });
-      // A finished job passes its slot to the first waiting job, so that later jobs cannot start before the waiting
+      // A finished job passes its place to the first waiting job, so that later jobs cannot start before the waiting
       // job.
       await new Promise<void>((resolve) => this.waiting.push({ organisationId, start: resolve }));
     } else this.runningCount++;

@@ -31,7 +31,9 @@ const createNotifiedSite = async (merchantId = ++lastId): Promise<{ merchantId: 
 async function setNotifiedSince({ siteId }: { siteId: number }, notifiedSince: string): Promise<void> {
   const { dataSource } = dispatcher.test;
   // A trigger does not allow a change of `notified_since` while the webhook is enabled.
-  await dataSource.query(`UPDATE sites SET webhook_enabled = false, notified_since = NULL WHERE site_id = $1`, [siteId]);
+  await dataSource.query(`UPDATE sites SET webhook_enabled = false, notified_since = NULL WHERE site_id = $1`, [
+    siteId,
+  ]);
   await dataSource.query(`UPDATE sites SET webhook_enabled = true, notified_since = $2 WHERE site_id = $1`, [
     siteId,
     notifiedSince,

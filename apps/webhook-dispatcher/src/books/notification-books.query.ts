@@ -19,7 +19,7 @@ const OPEN_COLUMN = `n.state = 'pending' AS open`;
 export const SESSION_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, n.payment_reference AS key, ${OPEN_COLUMN},
          CASE n.payment_status WHEN 'Success' THEN ${numberOr0("n.fields ->> 'amount'")} ELSE 0 END AS amount,
-         (n.fields - 'userMessage') || jsonb_build_object('rowSessionId', n.session_id, 'url', n.url, ${ROW_FIELDS}) AS line
+         (n.fields::jsonb - 'userMessage') || jsonb_build_object('rowSessionId', n.session_id, 'url', n.url, ${ROW_FIELDS}) AS line
     FROM notifications n WHERE ${IN_TIME_RANGE} AND n.recipient = 'session'`;
 
 /**
@@ -31,7 +31,7 @@ export const SITE_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, concat_ws('/', n.fields ->> 'paymentReference', n.fields #>> '{refund,refundReference}') AS key,
          ${OPEN_COLUMN},
          CASE WHEN n.type = 'payment' AND n.payment_status = 'Success' THEN ${numberOr0("n.fields ->> 'tenderedAmount'")} ELSE 0 END AS amount,
-         (n.fields - 'customer') || jsonb_build_object('rowType', n.type, ${ROW_FIELDS}) AS line
+         (n.fields::jsonb - 'customer') || jsonb_build_object('rowType', n.type, ${ROW_FIELDS}) AS line
     FROM notifications n JOIN sites s ON s.site_id = n.site_id AND s.merchant_id = n.merchant_id
    WHERE ${IN_TIME_RANGE} AND n.recipient = 'site'
      AND ${timeOfUuid('n.id')} >= s.notified_since + ${EXPECTED_AFTER} AND s.webhook_enabled`;

@@ -52,7 +52,7 @@ async function deliverRejectedNotification(text = 'out of order'): Promise<strin
   receiver.setBehaviours(respondWith(500, {}, text));
   const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
   await dispatcher.deliverPayments(payment);
-  await dispatcher.runOnce();
+  await dispatcher.runStep();
   return (await dispatcher.getNotificationRow(payment)).id;
 }
 const updateNotification = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
@@ -87,7 +87,7 @@ it('a delivery contains the response of the endpoint and the time of the next at
 
   receiver.setBehaviours(respondWith(200, {}, 'ok'));
   dispatcher.clock.advance(6_000);
-  await dispatcher.runOnce();
+  await dispatcher.runStep();
   const delivery = await sendCommand(GetDeliveryV1, { owner: OWNER, id });
   expect(delivery).toMatchObject({
     state: 'delivered',
@@ -203,7 +203,7 @@ describe('a resend', () => {
     const id = await deliverRejectedNotification();
     await resend(id);
     receiver.setBehaviours(respondWith(200));
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({
       state: 'delivered',
@@ -236,7 +236,7 @@ describe('a resend', () => {
     expect(await send()).toEqual({ due: true });
     await updateNotification(id, `lease_id = NULL, leased_until = NULL`);
     receiver.setBehaviours(respondWith(200));
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await send()).toEqual({ due: true });
     expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered' });
     // Another request is a new one.

@@ -11,26 +11,27 @@ import {
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
+import { NOTIFICATION } from '../notifications/columns.js';
 import { FIRST_ID } from '../notifications/list-notifications.query.js';
 import { withPublicErrorClass } from './public-error-class.js';
 
 const PAGE_SIZE = 50;
 const MAX_ATTEMPTS = 100;
-const MAX_LISTED_ANSWER_LENGTH = 200;
+const MAX_LISTED_RESPONSE_LENGTH = 200;
 
 const attemptJsonSql = (
-  answer: string,
+  response: string,
 ): string => `json_build_object('attemptNumber', a.attempt_number, 'startedUTCDate', ${isoTime('a.started_at')},
-  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
+  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${response})`;
 
 /** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
 const SELECT_DELIVERIES = `
-  SELECT n.id, n.webhook_id AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
-         n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.attempt_count AS "attemptCount",
+  SELECT ${NOTIFICATION.select('n', 'id', 'webhookId', 'recipient', 'type', 'sessionId', 'paymentReference', 'paymentStatus', 'url')},
+         n.state, n.attempt_count AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
-         CASE WHEN a.attempt_number IS NOT NULL THEN ${attemptJsonSql(`left(a.response, ${MAX_LISTED_ANSWER_LENGTH})`)} END AS "lastAttempt"
+         CASE WHEN a.attempt_number IS NOT NULL THEN ${attemptJsonSql(`left(a.response, ${MAX_LISTED_RESPONSE_LENGTH})`)} END AS "lastAttempt"
     FROM notifications n
     LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
     LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.attempt_number = n.attempt_count

@@ -28,7 +28,7 @@ test('at most two reads run concurrently, up to 50 reads wait, and further reads
   expect(maxRunning).toBe(MAX_READS);
 });
 
-test('a read that fails releases its slot', async () => {
+test('a read that fails releases its permit', async () => {
   const limit = new ReadLimit();
   for (let nth = 0; nth < MAX_READS + MAX_WAITING_READS + 1; nth++)
     await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

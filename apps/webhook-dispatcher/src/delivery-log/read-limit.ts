@@ -14,12 +14,12 @@ export const MAX_WAITING_READS = 50;
  * needs the rest of the connections.
  */
 export class ReadLimit {
-  private readonly slots = pLimit(MAX_READS);
+  private readonly limit = pLimit(MAX_READS);
 
   /** Throws the retryable error `service.not-ready` when too many reads wait. */
   async run<T>(read: () => Promise<T>): Promise<T> {
-    if (this.slots.activeCount + this.slots.pendingCount >= MAX_READS + MAX_WAITING_READS)
+    if (this.limit.activeCount + this.limit.pendingCount >= MAX_READS + MAX_WAITING_READS)
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    return this.slots(read);
+    return this.limit(read);
   }
 }

@@ -4,7 +4,7 @@ import { holdLocks, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
@@ -41,7 +41,7 @@ const leaseAll = (): Promise<LeasedNotification[]> =>
     leasedUntil: later(30_000),
     ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, usage: [] },
   });
-const recordDelivered = (recorder: AttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
+const recordDelivered = (recorder: DeliveryAttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
   recorder.record({
     notification,
     response: { statusCode: 200, durationMs: 1 },
@@ -65,7 +65,7 @@ describe('results that arrive at the same time', () => {
       for (let count = 0; count < 4; count++) await recordNotification(state);
       const leased = await leaseAll();
       const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
-      const recorder = new AttemptRecorder(
+      const recorder = new DeliveryAttemptRecorder(
         new DeliveryAttemptRepository(dispatcher.test.dataSource),
         new DueSignal(dispatcher.test.dataSource),
       );
@@ -89,7 +89,7 @@ describe('results that arrive at the same time', () => {
       dispatcher.test.dataSource,
       `SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`,
     );
-    const recorder = new AttemptRecorder(
+    const recorder = new DeliveryAttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
@@ -113,7 +113,7 @@ describe('the log', () => {
   async function runAndReadLog(): Promise<unknown[]> {
     const { log } = dispatcher.test.service;
     const [info, warn] = [jest.spyOn(log, 'info'), jest.spyOn(log, 'warn')];
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     return [...info.mock.calls, ...warn.mock.calls].map((call) => (call as unknown[])[1]);
   }
 
@@ -169,7 +169,7 @@ describe('the worker', () => {
     receiver.setBehaviours(respondWith(200));
     await recordNotification(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(nudge).toHaveBeenCalledTimes(nudges);
   });
 });

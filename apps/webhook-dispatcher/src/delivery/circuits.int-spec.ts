@@ -52,7 +52,7 @@ async function startReplica(env: Record<string, string> = {}, broker = new Embed
 async function openCircuit(): Promise<HostedPaymentSnapshot[]> {
   receiver.setBehaviours(respondWith(500));
   const payments = await deliverNewPayments(10);
-  expect(await dispatcher.runOnce()).toBe(10);
+  expect(await dispatcher.runStep()).toBe(10);
   expect(await readCircuits()).toMatchObject([
     { failures: 10, openings: 1, open_until: dispatcher.clock.later(10 * SECOND) },
   ]);
@@ -63,17 +63,17 @@ describe('a failing endpoint', () => {
   it('receives nothing, then one probe, and all notifications once the probe succeeds', async () => {
     await openCircuit();
     dispatcher.clock.advance(9 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(await readCircuits()).toMatchObject([{ openings: 2, open_until: dispatcher.clock.later(20 * SECOND) }]);
     dispatcher.clock.advance(20 * SECOND);
     receiver.setBehaviours(respondWith(200));
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(await readCircuits()).toEqual([]);
     // Eight notifications were due. The ninth is the failed probe, which was waiting for its next attempt.
-    expect(await dispatcher.runOnce()).toBe(9);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(9);
+    expect(await dispatcher.runStep()).toBe(0);
   });
 
   it('receives waiting notifications immediately after an outage, if they are signed and not in flight', async () => {
@@ -92,13 +92,13 @@ describe('a failing endpoint', () => {
     await updateNotification(unsigned, `unsigned_since = created_at, missing_keys = '{webhook-secret}'`);
     await updateNotification(leased, `leased_until = next_attempt_at, lease_id = gen_random_uuid()`);
     dispatcher.clock.advance(10 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     await updateNotification(payments[0], `next_attempt_at = now() - interval '1 year'`);
     dispatcher.clock.advance(20 * SECOND);
     receiver.setBehaviours(respondWith(200));
-    expect(await dispatcher.runOnce()).toBe(1);
-    expect(await dispatcher.runOnce()).toBe(waiting.length);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(waiting.length);
+    expect(await dispatcher.runStep()).toBe(0);
   });
 
   it('receives the other notifications by their schedule, not immediately, when the first probe succeeds', async () => {
@@ -110,9 +110,9 @@ describe('a failing endpoint', () => {
     ]);
     dispatcher.clock.advance(10 * SECOND);
     receiver.setBehaviours(respondWith(200));
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(await readCircuits()).toEqual([]);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
   });
 
   it('has one circuit for all replicas, and the circuit also blocks new notifications and a new replica', async () => {
@@ -147,7 +147,7 @@ describe('a failing endpoint', () => {
     });
     const arrived = receiver.nextRequest();
     const workers = [dispatcher.worker, ...replicas.map(({ app }) => app.get(DeliveryWorker))];
-    const running = workers.map((worker) => worker.runOnce());
+    const running = workers.map((worker) => worker.runStep());
     await arrived;
     // All workers must have requested leases before the response to the probe closes the circuit.
     let ended = 0;
@@ -155,7 +155,7 @@ describe('a failing endpoint', () => {
     await waitUntil('the three workers that may not send the probe', 10_000, () => Promise.resolve(ended === 3));
     // No other notification is sent until the endpoint responds to the probe or the lease of the probe ends.
     dispatcher.clock.advance(15 * SECOND);
-    expect(await Promise.all(replicas.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
+    expect(await Promise.all(replicas.map(({ app }) => app.get(DeliveryWorker).runStep()))).toEqual([0, 0, 0]);
     expect(receiver.received).toHaveLength(11);
     release();
     const counts = await Promise.all(running);
@@ -171,9 +171,9 @@ describe('a failing endpoint', () => {
       randomUUID(),
     ]);
     dispatcher.clock.advance(29 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
   });
 
   it('has a separate circuit for each merchant, so that one merchant cannot block another on a shared host', async () => {
@@ -182,17 +182,17 @@ describe('a failing endpoint', () => {
     receiver.setBehaviours(respondWith(200));
     const payment = { ...dispatcher.newPayment(receiver.url), merchantId: 8 };
     await dispatcher.deliverPayments(payment);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
   it('has no circuit any more when it responds after four failures, even with a 404', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(500), respondWith(500), respondWith(404));
     await deliverNewPayments(4);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await readCircuits()).toMatchObject([{ failures: 4, openings: 0, open_until: null }]);
     await deliverNewPayments(1);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await readCircuits()).toEqual([]);
   });
 
@@ -201,7 +201,7 @@ describe('a failing endpoint', () => {
     // 160 hours are about twice as long as the retry schedule.
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);
-      await dispatcher.runOnce();
+      await dispatcher.runStep();
     }
     const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));

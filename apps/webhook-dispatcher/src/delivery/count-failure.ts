@@ -5,7 +5,7 @@ import { circuitAfterFailure } from '../retries/circuit.js';
 import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
-export interface CircuitChange {
+interface CircuitChange {
   /** Time at which the circuit becomes half-open. Undefined while the circuit is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;

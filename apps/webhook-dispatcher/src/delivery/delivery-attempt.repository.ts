@@ -2,15 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import type { WebhookResponse } from '../endpoint/webhook-client.js';
+import { DELIVERY_ATTEMPT } from '../notifications/columns.js';
 import { isFailure } from '../retries/circuit.js';
-import type { AttemptResult } from '../retries/classify-response.js';
+import type { DeliveryAttemptResult } from '../retries/classify-response.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 /** A delivery attempt that has ended, and its result. */
-export interface CompletedAttempt {
+export interface CompletedDeliveryAttempt {
   readonly notification: Pick<LeasedNotification, 'id' | 'leaseId' | 'paymentStatus' | 'merchantId' | 'endpoint'>;
   readonly response: WebhookResponse;
-  readonly result: AttemptResult;
+  readonly result: DeliveryAttemptResult;
   readonly startedAt: Date;
   readonly endedAt: Date;
 }
@@ -49,47 +50,45 @@ export class DeliveryAttemptRepository {
    * If an attempt is not a failure, the statement closes the circuit of its endpoint by deleting the row of the
    * circuit.
    */
-  async insertAll(attempts: readonly CompletedAttempt[]): Promise<InsertResult[]> {
+  async insertAll(attempts: readonly CompletedDeliveryAttempt[]): Promise<InsertResult[]> {
     const rows = attempts.map(({ notification, response, result, startedAt, endedAt }) => ({
       id: notification.id,
-      lease: notification.leaseId,
-      state: result.state,
-      next: result.nextAttemptAt ?? null,
-      started: startedAt,
-      ended: endedAt,
-      duration: response.durationMs,
-      outcome: result.outcome,
-      status: response.statusCode ?? null,
-      error: response.errorClass ?? null,
-      text: response.text ?? null,
-      merchant: notification.merchantId,
+      lease_id: notification.leaseId,
+      merchant_id: notification.merchantId,
       endpoint: notification.endpoint,
       is_up: !isFailure(response),
+      state: result.state,
+      next_attempt_at: result.nextAttemptAt,
+      ended_at: endedAt,
+      attempt: DELIVERY_ATTEMPT.toRow({
+        ...{ startedAt, durationMs: response.durationMs, outcome: result.outcome, statusCode: response.statusCode },
+        ...{ errorClass: response.errorClass, response: response.text },
+      }),
     }));
     const written = await this.dataSource.query<{ id: string; recovered: EndpointKey[] | null }[]>(
       `WITH attempts AS MATERIALIZED (
        SELECT * FROM jsonb_to_recordset($1) AS attempts(
-         id uuid, lease uuid, state text, next timestamptz, started timestamptz, ended timestamptz, duration int,
-         outcome text, status int, error text, text text, merchant bigint, endpoint text, is_up boolean)
+         id uuid, lease_id uuid, merchant_id bigint, endpoint text, is_up boolean, state text,
+         next_attempt_at timestamptz, ended_at timestamptz, attempt delivery_attempts)
      ), updated AS (
        UPDATE notifications n
           SET attempt_count = attempt_count + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
               unsigned_since = NULL, missing_keys = NULL,
               state = CASE WHEN n.state = 'superseded' AND attempts.state <> 'delivered' THEN n.state ELSE attempts.state END,
-              next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE attempts.next END,
-              delivered_at = CASE WHEN attempts.state = 'delivered' THEN attempts.ended ELSE n.delivered_at END
+              next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE attempts.next_attempt_at END,
+              delivered_at = CASE WHEN attempts.state = 'delivered' THEN attempts.ended_at ELSE n.delivered_at END
          FROM attempts
-        WHERE n.id = attempts.id AND n.lease_id = attempts.lease
-       RETURNING n.id, n.attempt_count, attempts.started, attempts.duration, attempts.outcome, attempts.status, attempts.error, attempts.text
+        WHERE n.id = attempts.id AND n.lease_id = attempts.lease_id
+       RETURNING n.id, n.attempt_count, (attempts.attempt).*
      ), up AS (
        SELECT merchant_id, endpoint, openings FROM circuits
-        WHERE (merchant_id, endpoint) IN (SELECT attempts.merchant, attempts.endpoint FROM attempts WHERE is_up)
+        WHERE (merchant_id, endpoint) IN (SELECT attempts.merchant_id, attempts.endpoint FROM attempts WHERE is_up)
         ORDER BY merchant_id, endpoint FOR UPDATE
      ), closed AS (
        DELETE FROM circuits USING up
         WHERE circuits.merchant_id = up.merchant_id AND circuits.endpoint = up.endpoint)
-     INSERT INTO delivery_attempts (notification_id, attempt_number, started_at, duration_ms, outcome, status_code, error_class, response)
-     SELECT id, attempt_count, started, duration, outcome, status, error, text FROM updated
+     INSERT INTO delivery_attempts (notification_id, attempt_number, ${DELIVERY_ATTEMPT.columns})
+     SELECT id, attempt_count, ${DELIVERY_ATTEMPT.columns} FROM updated
      RETURNING notification_id AS id,
        (SELECT jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'endpoint', endpoint)) FROM up WHERE openings >= $2) AS recovered`,
       [JSON.stringify(rows), MIN_OUTAGE_OPENINGS],

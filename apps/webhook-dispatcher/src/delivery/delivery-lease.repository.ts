@@ -1,32 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Mode, PaymentStatusText } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
-import type { NotificationContent } from '../notifications/notification.js';
+import { NOTIFICATION } from '../notifications/columns.js';
+import type { NewNotification } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 
 /** A notification that only this worker may send until its lease ends. */
-export type LeasedNotification = NotificationContent & {
-  readonly id: string;
-  /** Header `webhook-id`, the same at every attempt (E8). */
-  readonly webhookId: string;
-  readonly leaseId: string;
-  readonly leasedUntil: Date;
-  readonly merchantId: number;
-  readonly siteId: number;
-  readonly mode: Mode;
-  readonly paymentStatus: PaymentStatusText;
-  readonly url: string;
-  readonly endpoint: string;
-  /** Number of attempts since the schedule began. */
-  readonly schedulePosition: number;
-  readonly createdAt: Date;
-  /** Trace context of the payment (W3C). */
-  readonly traceparent: string | null;
-};
+export type LeasedNotification = NewNotification &
+  Lease & {
+    /** Number of attempts since the schedule began. */
+    readonly schedulePosition: number;
+    readonly createdAt: Date;
+  };
 
-export interface LeaseRequest {
-  readonly now: Date;
+export interface Lease {
   /**
    * New for each request. It is a fencing token: a result is recorded only while the row has this id
    * (delivery-attempt.repository.ts).
@@ -34,6 +21,10 @@ export interface LeaseRequest {
   readonly leaseId: string;
   /** Every attempt ends before this time: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
+}
+
+export interface LeaseRequest extends Lease {
+  readonly now: Date;
   /** Maximum number of notifications to lease. */
   readonly max: number;
   /** Maximum number of requests in flight to one merchant, including `usage`. */
@@ -45,7 +36,7 @@ export interface LeaseRequest {
 }
 
 /** The keys that are missing for the signature of a notification, and the time at which the worker noticed it. */
-export interface SigningFailure {
+interface SigningFailure {
   readonly at: Date;
   /** At least one key is missing. */
   readonly missingKeys: readonly SigningPurpose[];
@@ -143,9 +134,8 @@ const LEASE_DUE = `
   UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
     FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
    WHERE notifications.id = chosen.id AND (NOT chosen.is_probe OR probed.endpoint IS NOT NULL)
-  RETURNING notifications.id, webhook_id AS "webhookId", recipient, lease_id AS "leaseId", leased_until AS "leasedUntil", notifications.merchant_id AS "merchantId",
-            site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
-            notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
+  RETURNING ${NOTIFICATION.select('notifications')}, lease_id AS "leaseId", leased_until AS "leasedUntil",
+            schedule_position AS "schedulePosition", created_at AS "createdAt"`;
 
 /** `countUnsigned` counts at most this many rows, because an alert needs no exact number. */
 const MAX_UNSIGNED_COUNT = 10_000;
@@ -161,7 +151,7 @@ export class DeliveryLeaseRepository {
    *
    * - Within an endpoint: the oldest notification first, but backlog and newer notifications in turn.
    * - Among endpoints: the endpoint with the fewest requests in flight first, then the endpoint with the oldest
-   *   notification, so that endpoints share the slots evenly.
+   *   notification, so that endpoints share the permits evenly.
    * - An open circuit allows no notification. A half-open circuit allows one notification, the probe (circuit.ts). The
    *   same statement marks the probe in the circuit. A worker skips an endpoint whose probe another worker is marking.
    *

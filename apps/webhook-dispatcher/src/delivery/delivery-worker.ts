@@ -3,9 +3,10 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Clock, newUuid } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { WebhookDispatcherConfig } from '../config.js';
-import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from '../endpoint/concurrency-limiter.js';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../endpoint/concurrency-limiter.js';
 import { WebhookClient } from '../endpoint/webhook-client.js';
-import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
+import type { NewNotification } from '../notifications/notification.js';
+import { DeliveryLeaseRepository, type Lease, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 import { SendNotification } from './send-notification.js';
 
@@ -15,21 +16,17 @@ const LEASE_MS = 30_000;
 const BATCH_WAIT_MS = 5;
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/**
- * Slots of the worker. A slot allows one request in flight. The code that records notifications reserves slots here, so
- * that it can insert the rows with a lease.
- */
-export interface Slots {
-  readonly leaseId: string;
-  readonly leasedUntil: Date;
-  /** Reserves a slot for this endpoint. Returns false when no slot is free. */
-  tryAcquire(key: EndpointKey): boolean;
+/** New notifications with and without a permit. A permit allows one request in flight. */
+export interface Reservation {
+  readonly lease: Lease;
+  readonly permitted: readonly NewNotification[];
+  readonly waiting: readonly NewNotification[];
 }
 
 /**
  * Sends due notifications. Any number of workers can share one database, because each worker leases the notifications
- * that it sends. A worker limits its requests in flight: in total, for each merchant, and for each endpoint. It refills
- * a slot as soon as the slot becomes free, so a slow endpoint blocks only its own slots (E6). All state that must
+ * that it sends. A worker limits its requests in flight: in total, for each merchant, and for each endpoint. It uses a
+ * permit again as soon as the permit is free, so a slow endpoint blocks only its own permits (E6). All state that must
  * survive a crash is in the database.
  */
 @Injectable()
@@ -74,7 +71,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    * Leases due notifications once and sends them. When all results are recorded, resolves with the number of sent
    * notifications.
    */
-  async runOnce(): Promise<number> {
+  async runStep(): Promise<number> {
     const started = await this.leaseAndSend();
     await Promise.all(started);
     return started.length;
@@ -94,7 +91,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       }
       if (this.isStopping) break;
       const isNudged = await this.due.wait(pauseMs);
-      // Under load, one lease request serves all slots that become free within this time.
+      // Under load, one lease request serves all permits that become free within this time.
       if (isNudged && this.limiter.available < this.limits.total / 2) await pause(BATCH_WAIT_MS);
     }
   }
@@ -108,38 +105,34 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records notifications, and immediately sends those that have a slot, without a lease request. `record` reserves
-   * slots and inserts the notifications. A notification with a slot is inserted with the lease of `slots`. `record`
-   * returns the leased notifications.
+   * Reserves a permit for each of these new notifications, as long as permits are free. The caller inserts those with a
+   * permit under the lease, passes the inserted ones to {@link send}, and always calls {@link free}.
    */
-  async recordAndSend(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
-    if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return void (await record(undefined));
-    const reserved: EndpointKey[] = [];
-    const rejected: EndpointKey[] = [];
-    try {
-      const recorded = await record({
-        leaseId: newUuid(this.clock),
-        leasedUntil: this.clock.later(LEASE_MS),
-        tryAcquire: (key) => {
-          const isReserved = this.limiter.tryAcquire(key);
-          (isReserved ? reserved : rejected).push(key);
-          return isReserved;
-        },
-      });
-      // Wakes the worker if a slot is free now. If the slot became free before these rows were inserted, the worker
-      // found nothing to lease.
-      if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
-      // A stopping worker sends no more notifications. Another worker can send the released notifications.
-      if (this.isStopping)
-        await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
-      else for (const notification of recorded) void this.startSending(notification);
-    } finally {
-      // startSending has acquired a separate slot for each notification, so the reserved slots can be freed.
-      for (const key of reserved) {
-        this.limiter.markRequestEnded(key);
-        this.limiter.markRecorded();
-      }
+  reserve(notifications: readonly NewNotification[]): Reservation {
+    const lease = { leaseId: newUuid(this.clock), leasedUntil: this.clock.later(LEASE_MS) };
+    if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return { lease, permitted: [], waiting: [] };
+    const { permitted = [], waiting = [] } = Object.groupBy(notifications, (notification) =>
+      this.limiter.tryAcquire(notification) ? 'permitted' : 'waiting',
+    );
+    return { lease, permitted, waiting };
+  }
+
+  /** Sends notifications that were inserted under a lease of this worker. Does not wait for the results. */
+  async send(leased: readonly LeasedNotification[]): Promise<void> {
+    // A stopping worker sends no more notifications. Another worker can send the released notifications.
+    if (this.isStopping)
+      await Promise.all(leased.map((notification) => this.leases.release(notification, notification.createdAt)));
+    else for (const notification of leased) void this.startSending(notification);
+  }
+
+  /** Frees the reserved permits. Each notification that is being sent has its own permit. */
+  free({ permitted, waiting }: Reservation): void {
+    for (const notification of permitted) {
+      this.limiter.markRequestEnded(notification);
+      this.limiter.markRecorded();
     }
+    // If a permit became free before the waiting notifications were inserted, the worker found nothing to lease.
+    if (waiting.some((notification) => this.limiter.hasCapacityFor(notification))) this.due.nudge();
   }
 
   private async leaseAndSend(): Promise<Promise<void>[]> {

@@ -24,16 +24,16 @@ describe('a notification', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
 
-    expect(await dispatcher.runOnce()).toBe(1);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(3 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(3 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     dispatcher.clock.advance(36 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     dispatcher.clock.advance(100 * HOUR);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
 
     expect(receiver.received).toHaveLength(3);
     const row = await dispatcher.getNotificationRow(payment);
@@ -50,6 +50,10 @@ describe('a notification', () => {
       expect(received.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' });
       expect(received.body).toBe(receiver.received[0]!.body);
     }
+    expect(Object.keys(JSON.parse(receiver.received[0]!.body) as object)).toEqual([
+      ...['signature', 'sessionId', 'amount', 'currencyISOCode', 'merchantOrderId', 'paymentReference'],
+      ...['paymentStatus', 'paymentUTCDate', 'status'],
+    ]);
     expect(row).toMatchObject({ state: 'delivered', attempt_count: 3, next_attempt_at: null, lease_id: null });
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
       { attempt_number: 1, outcome: 'refused', status_code: 500 },
@@ -62,9 +66,9 @@ describe('a notification', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     await dispatcher.deliverPayments(payment);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     await dispatcher.deliverPayments(payment);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -73,7 +77,7 @@ describe('a notification', () => {
     ['v3', 'the merchant', MERCHANT_API_KEY],
   ] as const)('of a session of API version %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
     await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { apiVersion }));
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     const received = receiver.received[0]!;
     expect(getBodySignature(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
   });
@@ -83,11 +87,11 @@ describe('a notification', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
-      expect(await dispatcher.runOnce()).toBe(1);
+      expect(await dispatcher.runStep()).toBe(1);
       // Longer than the longest wait of the schedule, which is 24 hours with a jitter of 20 %.
       dispatcher.clock.advance(29 * HOUR);
     }
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'exhausted',
       attempt_count: 12,
@@ -100,9 +104,9 @@ describe('a notification', () => {
     receiver.setBehaviours(respondWith(410));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     dispatcher.clock.advance(100 * HOUR);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', attempt_count: 1 });
   });
 
@@ -110,11 +114,11 @@ describe('a notification', () => {
     receiver.setBehaviours(respondWith(statusCode, { 'retry-after': '90' }), respondWith(204));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     dispatcher.clock.advance(89 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
@@ -123,7 +127,7 @@ describe('a notification', () => {
     receiver.setBehaviours(respondWith(307, { location: redirectTarget.url }));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(redirectTarget.received).toHaveLength(0);
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([{ outcome: 'refused', status_code: 307 }]);
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('pending');
@@ -144,7 +148,7 @@ describe('a notification', () => {
     });
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     await closed;
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
     const [attempt] = await dispatcher.getAttemptRows(payment);
@@ -177,12 +181,12 @@ describe('a notification', () => {
     receiver.setBehaviours(behaviour, respondWith(200));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     const [firstAttempt] = await dispatcher.getAttemptRows(payment);
     expect(firstAttempt).toMatchObject(attempt);
     expect(firstAttempt!.duration_ms).toBeLessThan(2_000);
     dispatcher.clock.advance(6 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
@@ -192,7 +196,7 @@ describe('a notification', () => {
     await stoppedReceiver.stop();
     const payment = dispatcher.newPayment(url);
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
       { outcome: 'unanswered', error_class: 'connection-refused' },
     ]);
@@ -207,7 +211,7 @@ describe('a notification', () => {
     ] as const) {
       const payment = dispatcher.newPayment(url);
       await dispatcher.deliverPayments(payment);
-      await dispatcher.runOnce();
+      await dispatcher.runStep();
       expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
         { outcome: 'unanswered', status_code: null, error_class: errorClass },
       ]);

@@ -73,7 +73,7 @@ async function measureLatencies(failingUrls: readonly string[], count = NOTIFICA
     });
   const publishedAt = new Map<string, number>();
   const publishing: Promise<unknown>[] = [];
-  // From the beginning, the failing endpoints have more due notifications than the worker has slots.
+  // From the beginning, the failing endpoints have more due notifications than the worker has permits.
   for (let i = 0; i < 20; i++) await Promise.all(failingUrls.map((url) => publishPayment(FAILING_MERCHANT, url)));
   const startedAt = performance.now();
   let publishedCount = 0;

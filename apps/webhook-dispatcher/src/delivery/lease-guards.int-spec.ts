@@ -7,9 +7,9 @@ import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { Receiver } from '../../test/receiver.js';
 import { MIN_OVERDUE_MS } from '../retries/circuit.js';
-import type { AttemptResult } from '../retries/classify-response.js';
+import type { DeliveryAttemptResult } from '../retries/classify-response.js';
 import { MAX_SCHEDULE_MS } from '../retries/retry-schedule.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { CircuitRepository } from './circuit.repository.js';
 import { CountFailure } from './count-failure.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
@@ -58,12 +58,12 @@ const updateNotification = (id: string, columns: string, ...values: unknown[]): 
 
 function recordResult(
   notification: LeasedNotification,
-  result: AttemptResult,
+  result: DeliveryAttemptResult,
   statusCode: number | undefined,
 ): Promise<boolean> {
   const now = dispatcher.clock.now();
   const response = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
-  return new AttemptRecorder(
+  return new DeliveryAttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
   ).record({
@@ -71,8 +71,8 @@ function recordResult(
     ...{ startedAt: now, endedAt: now },
   });
 }
-const DELIVERED: AttemptResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
-const GONE: AttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
+const DELIVERED: DeliveryAttemptResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
+const GONE: DeliveryAttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
 
 describe.each(['success', 'failed'] as const)(
   'a worker that has lost its lease of a %s notification to another worker',

@@ -56,10 +56,10 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
   expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
 });
 
-// The backlog of an endpoint is all notifications that have been due for at least 30 seconds. A slot allows one request
+// The backlog of an endpoint is all notifications that have been due for at least 30 seconds. A permit allows one request
 // in flight.
 describe('a lease request for an endpoint with a backlog', () => {
-  test('leases newer notifications first if the endpoint has one slot', async () => {
+  test('leases newer notifications first if the endpoint has one permit', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -70,7 +70,7 @@ describe('a lease request for an endpoint with a backlog', () => {
     expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('leases one notification of the backlog and one newer notification if the endpoint has two slots', async () => {
+  test('leases one notification of the backlog and one newer notification if the endpoint has two permits', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
@@ -85,15 +85,15 @@ describe('a lease request for an endpoint with a backlog', () => {
   });
 });
 
-describe('one free slot', () => {
-  test('is used for the endpoint whose notification has waited longest, if it is the only slot of the merchant', async () => {
+describe('one free permit', () => {
+  test('is used for the endpoint whose notification has waited longest, if it is the only permit of the merchant', async () => {
     await recordDue(7, 'a:443', 1);
     const oldest = await recordDue(7, 'b:443', 3);
     await recordDue(7, 'c:443', 2);
     expect(await leaseIds({ maxPerMerchant: 1 })).toEqual([oldest]);
   });
 
-  test('is used for the merchant whose notification has waited longest, if it is the only slot of the process', async () => {
+  test('is used for the merchant whose notification has waited longest, if it is the only permit of the process', async () => {
     await recordDue(7, 'a:443', 1);
     const oldest = await recordDue(8, 'a:443', 3);
     await recordDue(9, 'a:443', 2);
@@ -114,7 +114,7 @@ test('a notification that is due a millisecond later is not leased with a notifi
   expect(await leaseIds()).toEqual([dueNow]);
 });
 
-test('the requests in flight of one merchant take no slot of another merchant', async () => {
+test('the requests in flight of one merchant take no permit of another merchant', async () => {
   await recordDue(7, 'a:443', 2);
   const leasable = await recordDue(8, 'a:443', 1);
   const usage = [{ merchantId: 7, endpoint: 'b:443', inFlight: 1 }];
@@ -125,7 +125,7 @@ test.each([
   ['newer', 0],
   ['backlog', BACKLOG_AFTER_MS],
 ])(
-  'at an endpoint of two merchants, a merchant without a free slot gets no slot of the other merchant (%s notifications)',
+  'at an endpoint of two merchants, a merchant without a free permit gets no permit of the other merchant (%s notifications)',
   async (_, dueForMs) => {
     await recordDue(7, 'a:443', dueForMs + 2);
     const leasable = await recordDue(8, 'a:443', dueForMs + 1);

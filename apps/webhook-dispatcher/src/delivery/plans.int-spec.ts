@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import type { NewNotification } from '../notifications/notification.js';
 import { NotificationRepository } from '../recording/notification.repository.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
-import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 
 const ROWS = 100_000;
@@ -61,14 +62,21 @@ async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
     dispatcher.newPayment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
-  const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
+  const lease = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000) };
+  let sentCount = 0;
+  const worker = {
+    reserve: (permitted: readonly NewNotification[]) => ({ lease, permitted, waiting: [] }),
+    send: (leased: readonly LeasedNotification[]) => Promise.resolve(void (sentCount += leased.length)),
+    free: () => undefined,
+  };
   // eslint-disable-next-line no-restricted-syntax -- The plans of exactly this connection are tested.
   await runner.startTransaction();
   try {
     const before = await readTableStatistics(runner);
     const events = payments.map((payload) => ({ payload }));
-    const recording = new RecordNotifications(new NotificationRepository(), dispatcher.clock);
-    expect(await recording.execute(runner.manager, events, slots)).toHaveLength(payments.length);
+    const recording = new RecordNotifications(new NotificationRepository(), worker, dispatcher.clock);
+    await recording.execute(runner.manager, events);
+    expect(sentCount).toBe(payments.length);
     const after = await readTableStatistics(runner);
     return after.map(({ table, scans, rows }, nth) => {
       return { table, scans: scans - before[nth]!.scans, rows: rows - before[nth]!.rows };
@@ -93,7 +101,7 @@ describe.each(['empty', `filled with ${ROWS} rows`])('in tables that are %s and 
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
-      new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record({
+      new DeliveryAttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record({
         notification: { ...notification, paymentStatus: 'Success' },
         response: { statusCode: 200, durationMs: 1 },
         result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },

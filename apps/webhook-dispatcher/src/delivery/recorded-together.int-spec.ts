@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
@@ -12,13 +12,13 @@ const LEASE_MS = 30_000;
 const INVALID_DURATION_MS = -1;
 
 let dispatcher: DispatcherUnderTest;
-let recorder: AttemptRecorder;
+let recorder: DeliveryAttemptRecorder;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   await dispatcher.deliverDefaultSecrets();
 });
 beforeEach(() => {
-  recorder = new AttemptRecorder(
+  recorder = new DeliveryAttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
   );

@@ -7,7 +7,7 @@ import { isFailure } from '../retries/circuit.js';
 import { classifyResponse } from '../retries/classify-response.js';
 import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { CountFailure } from './count-failure.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { signNotification } from './sign-notification.js';
@@ -17,7 +17,7 @@ export abstract class Randomness {
   abstract next(): number;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** Maximum duration of the request. */
   readonly timeoutMs: number;
   /** Aborts the request. The lease of an aborted request is released, and the attempt is not counted. */
@@ -39,7 +39,7 @@ export class SendNotification {
     @Inject(Randomness) private readonly randomness: Randomness,
     @Inject(SigningSecrets) private readonly secrets: SigningSecrets,
     @Inject(WebhookClient) private readonly client: WebhookClient,
-    @Inject(AttemptRecorder) private readonly attempts: AttemptRecorder,
+    @Inject(DeliveryAttemptRecorder) private readonly attempts: DeliveryAttemptRecorder,
     @Inject(CountFailure) private readonly countFailure: CountFailure,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}

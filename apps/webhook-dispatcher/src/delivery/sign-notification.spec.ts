@@ -34,6 +34,7 @@ const HEADER_SIGNATURES = [
 
 const sessionContent = (fields: NotificationFields): NotificationContent => ({
   recipient: 'session',
+  type: 'payment',
   apiVersion: 'v3.1',
   fields,
 });
@@ -53,11 +54,7 @@ describe('the request of a session’s notification', () => {
     SENT_AT,
   );
 
-  it('has the fields in the order of the specification, regardless of their order in the database', () => {
-    const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
-    expect(
-      signNotification(WEBHOOK_ID, sessionContent(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body,
-    ).toBe(signed.body);
+  it('has the signature first, and then the fields in their order', () => {
     expect(Object.keys(JSON.parse(signed.body) as object)).toEqual([
       'signature',
       'sessionId',
@@ -126,7 +123,7 @@ describe('the request of a site’s notification (M6)', () => {
   const keys = { apiKey: null, webhookSecrets: SECRETS };
   const { body, headers } = signNotification(
     WEBHOOK_ID,
-    { recipient: 'site', apiVersion: null, fields: notification },
+    { recipient: 'site', type: 'refund', apiVersion: null, fields: notification },
     keys,
     SENT_AT,
   );
@@ -136,13 +133,6 @@ describe('the request of a site’s notification (M6)', () => {
     jest.spyOn(Date, 'now').mockReturnValue(SENT_AT.getTime());
     for (const secret of SECRETS) expect(new Webhook(secret).verify(body, headers)).toEqual(notification);
     jest.restoreAllMocks();
-  });
-
-  it('has the same body regardless of the order of the fields in the database', () => {
-    const stored = Object.fromEntries(Object.entries(notification).reverse()) as unknown as PaymentNotification;
-    expect(
-      signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body,
-    ).toBe(body);
   });
 });
 

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  type HostedPaymentNotification,
-  type NotificationFields,
-  PAYMENT_NOTIFICATION_MEMBERS,
-  type PaymentNotification,
-} from '@svc/contracts';
+import type { HostedPaymentNotification, NotificationFields } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
-export interface SignedNotification {
+interface SignedNotification {
   /** The body must be sent byte for byte, because the headers contain a signature of the body. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -58,32 +53,13 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
   return createHash('sha256').update(parts.join('|')).digest('hex');
 }
 
+/** The members keep their order, so the body is the same for every attempt. */
 function buildBody(content: NotificationContent, apiKey: string | null): string {
-  if (content.recipient === 'site') return buildNotificationBody(content.fields);
+  if (content.recipient === 'site') return JSON.stringify(content.fields);
   if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
-  return JSON.stringify(buildSessionBody(content.fields, apiKey));
-}
-
-/** Puts the fields in the order of the specification, because jsonb does not keep the order of the fields. */
-function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
-  return {
-    signature: notificationSignature(fields, apiKey),
-    sessionId: fields.sessionId,
-    amount: fields.amount,
-    currencyISOCode: fields.currencyISOCode,
-    merchantOrderId: fields.merchantOrderId,
-    paymentReference: fields.paymentReference,
-    paymentStatus: fields.paymentStatus,
-    ...(fields.userMessage === undefined ? {} : { userMessage: fields.userMessage }),
-    paymentUTCDate: fields.paymentUTCDate,
-    status: fields.status,
+  const body: HostedPaymentNotification = {
+    signature: notificationSignature(content.fields, apiKey),
+    ...content.fields,
   };
-}
-
-/**
- * Puts the members in a fixed order, because jsonb does not keep their order. The text must be the same for every
- * attempt.
- */
-function buildNotificationBody(notification: PaymentNotification): string {
-  return JSON.stringify(notification, PAYMENT_NOTIFICATION_MEMBERS);
+  return JSON.stringify(body);
 }

@@ -6,7 +6,7 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryWorker } from './delivery-worker.js';
@@ -18,12 +18,12 @@ let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
 /** Maximum number of concurrent requests to one endpoint. */
-const SLOTS = 4;
+const MAX_PER_ENDPOINT = 4;
 
 beforeEach(async () => {
   dispatcher = await DispatcherUnderTest.start({
     SVC_DELIVERY_CONCURRENCY: '20',
-    SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
+    SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(MAX_PER_ENDPOINT),
   });
   await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
@@ -56,7 +56,7 @@ describe('workers', () => {
     const counts = await Promise.all(
       workers.map(async (worker) => {
         let sent = 0;
-        for (let count = 1; count > 0; sent += count) count = await worker.runOnce();
+        for (let count = 1; count > 0; sent += count) count = await worker.runStep();
         return sent;
       }),
     );
@@ -82,9 +82,9 @@ describe('workers', () => {
     await fetch(receiver.url, { method: 'POST', headers: { 'webhook-id': leased!.id }, body: '{}' });
 
     dispatcher.clock.advance(29 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     const { id } = await dispatcher.getNotificationRow(payment!);
     expect(receivedIds()).toEqual([id, id]);
 
@@ -93,7 +93,9 @@ describe('workers', () => {
     const response = { statusCode: 410, durationMs: 1 };
     const attempt = { notification: leased!, response, result: lateResult, startedAt: now, endedAt: now };
     expect(
-      await new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record(attempt),
+      await new DeliveryAttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record(
+        attempt,
+      ),
     ).toBe(false);
     expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', attempt_count: 1 });
     expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ attempt_number: 1, outcome: 'acknowledged' }]);
@@ -107,11 +109,15 @@ describe('workers', () => {
       dispatcher.clock.advance(25 * SECOND);
       return until;
     });
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     leasing.mockRestore();
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', attempt_count: 0, lease_id: null });
-    await dispatcher.runOnce();
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({
+      state: 'pending',
+      attempt_count: 0,
+      lease_id: null,
+    });
+    await dispatcher.runStep();
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -120,16 +126,16 @@ describe('workers', () => {
     const releases: (() => void)[] = [];
     slow.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
     await deliverNewPayments(30, slow.url);
-    const allSlotsUsed = (async () => {
+    const allPermitsUsed = (async () => {
       while (slow.received.length < 4) await slow.nextRequest();
     })();
-    const hanging = dispatcher.runOnce();
-    await allSlotsUsed;
+    const hanging = dispatcher.runStep();
+    await allPermitsUsed;
 
     dispatcher.clock.advance(1);
     await deliverNewPayments(5);
-    expect(await dispatcher.runOnce()).toBe(4);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(4);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(receiver.received).toHaveLength(5);
     expect(slow.received).toHaveLength(4);
 
@@ -152,7 +158,7 @@ describe('workers', () => {
       if (waiting.length === 4 || receiver.received.length === 10) for (const respond of waiting.splice(0)) respond();
     });
     await deliverNewPayments(10);
-    while ((await dispatcher.runOnce()) > 0);
+    while ((await dispatcher.runStep()) > 0);
     expect(receiver.received).toHaveLength(10);
     expect(maxOpen).toBe(4);
   });
@@ -170,7 +176,7 @@ describe('the loop of a worker', () => {
     const env = {
       SVC_DELIVERY: 'on',
       SVC_DELIVERY_POLL_MS: pollMs,
-      SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
+      SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(MAX_PER_ENDPOINT),
     };
     const service = await startReplica(env, broker);
     const deliver = (...payments: HostedPaymentSnapshot[]): Promise<void> =>
@@ -193,7 +199,7 @@ describe('the loop of a worker', () => {
     expect(receiver.paymentStatuses).toEqual(['Success', 'Success']);
   });
 
-  it('sends recorded notifications immediately while slots are free, and the rest as slots become free', async () => {
+  it('sends recorded notifications immediately while permits are free, and the rest as permits become free', async () => {
     const { service, deliver } = await startLoop('60000');
     let open = 0;
     let maxOpen = 0;
@@ -207,16 +213,18 @@ describe('the loop of a worker', () => {
     const payments = Array.from({ length: 11 }, () => dispatcher.newPayment(receiver.url));
     await deliver(...payments);
     await waitUntil('all notifications', 5_000, async () => receiver.received.length === payments.length);
-    expect(maxOpen).toBeLessThanOrEqual(SLOTS);
+    expect(maxOpen).toBeLessThanOrEqual(MAX_PER_ENDPOINT);
     expect(new Set(receivedIds()).size).toBe(payments.length);
     await waitUntil('the results', 5_000, async () => {
       const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
-      return rows.every(({ state, attempt_count, lease_id }) => state === 'delivered' && attempt_count === 1 && lease_id === null);
+      return rows.every(
+        ({ state, attempt_count, lease_id }) => state === 'delivered' && attempt_count === 1 && lease_id === null,
+      );
     });
     await service.close();
   });
 
-  it('sends notifications that wait for a slot before newer notifications', async () => {
+  it('sends notifications that wait for a permit before newer notifications', async () => {
     const { service, deliver } = await startLoop('60000');
     const releases: (() => void)[] = [];
     receiver.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
@@ -226,15 +234,17 @@ describe('the loop of a worker', () => {
       dispatcher.clock.advance(1);
     }
     for (let respondedCount = 0; respondedCount < payments.length; respondedCount++) {
-      // Frees one slot at a time, because two concurrent requests could arrive in any order.
-      const inFlight = Math.min(respondedCount + SLOTS, payments.length);
-      await waitUntil('every slot to be used', 5_000, async () => releases.length === inFlight);
+      // Frees one permit at a time, because two concurrent requests could arrive in any order.
+      const inFlight = Math.min(respondedCount + MAX_PER_ENDPOINT, payments.length);
+      await waitUntil('every permit to be used', 5_000, async () => releases.length === inFlight);
       releases[respondedCount]!();
     }
     const order = receiver.received.map(
       ({ body }) => (JSON.parse(body) as { paymentReference: string }).paymentReference,
     );
-    expect(order.slice(SLOTS)).toEqual(payments.slice(SLOTS).map(({ paymentReference }) => paymentReference));
+    expect(order.slice(MAX_PER_ENDPOINT)).toEqual(
+      payments.slice(MAX_PER_ENDPOINT).map(({ paymentReference }) => paymentReference),
+    );
     await service.close();
   });
 
@@ -262,7 +272,7 @@ describe('the loop of a worker', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await deliver(payment);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', lease_id: null });
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     await service.close();
   });
 
@@ -271,7 +281,11 @@ describe('the loop of a worker', () => {
     receiver.setBehaviours(respondWith(500), respondWith(200));
     const payment = dispatcher.newPayment(receiver.url);
     await deliver(payment);
-    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).attempt_count === 1);
+    await waitUntil(
+      'the first attempt',
+      5_000,
+      async () => (await dispatcher.getNotificationRow(payment)).attempt_count === 1,
+    );
     dispatcher.clock.advance(6 * SECOND);
     await waitUntil(
       'the second attempt',
@@ -291,11 +305,11 @@ describe('the loop of a worker', () => {
     }, respondWith(200));
     const [payment] = await deliverNewPayments(1);
     const arrived = receiver.nextRequest();
-    const sending = replica.app.get(DeliveryWorker).runOnce();
+    const sending = replica.app.get(DeliveryWorker).runStep();
     await arrived;
     const closing = replica.close();
     await deliverNewPayments(1);
-    expect(await replica.app.get(DeliveryWorker).runOnce()).toBe(0);
+    expect(await replica.app.get(DeliveryWorker).runStep()).toBe(0);
     release();
     await Promise.all([sending, closing]);
     expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', attempt_count: 1 });
@@ -307,12 +321,16 @@ describe('the loop of a worker', () => {
     receiver.setBehaviours(() => undefined, respondWith(200));
     const [payment] = await deliverNewPayments(1);
     const arrived = receiver.nextRequest();
-    const sending = replica.app.get(DeliveryWorker).runOnce();
+    const sending = replica.app.get(DeliveryWorker).runStep();
     await arrived;
     await replica.close();
     await sending;
-    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', attempt_count: 0, lease_id: null });
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({
+      state: 'pending',
+      attempt_count: 0,
+      lease_id: null,
+    });
+    expect(await dispatcher.runStep()).toBe(1);
     expect(new Set(receivedIds()).size).toBe(1);
     expect((await dispatcher.getNotificationRow(payment!)).state).toBe('delivered');
   });
@@ -323,7 +341,7 @@ describe('a restarted service', () => {
     const replica = await startReplica();
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
     await deliverNewPayments(1);
-    expect(await replica.app.get(DeliveryWorker).runOnce()).toBe(1);
+    expect(await replica.app.get(DeliveryWorker).runStep()).toBe(1);
     expect(receiver.received).toHaveLength(1);
     await replica.close();
   });
@@ -339,7 +357,7 @@ describe('a restarted service', () => {
     const [httpPayment] = await deliverNewPayments(1);
     const [httpsPayment] = await deliverNewPayments(1, `https://127.0.0.1:${receiver.port}/`);
     const [hostPayment] = await deliverNewPayments(1, 'https://localhost/');
-    while ((await replica.app.get(DeliveryWorker).runOnce()) > 0);
+    while ((await replica.app.get(DeliveryWorker).runStep()) > 0);
     expect(receiver.received).toHaveLength(0);
     expect(await dispatcher.getAttemptRows(httpPayment!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
     expect(await dispatcher.getAttemptRows(httpsPayment!)).toMatchObject([{ error_class: 'address-refused:port' }]);

@@ -9,9 +9,9 @@ function tryAcquireAll(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boo
   return keys.map((each) => limiter.tryAcquire(each));
 }
 
-// A slot allows one request in flight. If a notification gets no slot, its endpoint has a waiter until the next lease
+// A permit allows one request in flight. If a notification gets no permit, its endpoint has a waiter until the next lease
 // request.
-describe('slots', () => {
+describe('permits', () => {
   it('are limited for each endpoint of a merchant', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT, key(1, 'b.example:443'))).toEqual([
@@ -54,7 +54,7 @@ describe('slots', () => {
     expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
-  it('have waiters at all endpoints of a merchant when the merchant has no free slot', () => {
+  it('have waiters at all endpoints of a merchant when the merchant has no free permit', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
     tryAcquireAll(limiter, a!, a!, b!, b!, c!);
@@ -69,7 +69,7 @@ describe('slots', () => {
     const capacity = limiter.beginLease();
     limiter.markRequestEnded(ENDPOINT);
     limiter.markRecorded();
-    // When the request began, the endpoint had no free slot, so only another request can lease its notifications.
+    // When the request began, the endpoint had no free permit, so only another request can lease its notifications.
     expect(limiter.endLease(capacity, [])).toBe(true);
     expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
     expect(limiter.endLease(limiter.beginLease(), [])).toBe(false);
@@ -80,7 +80,7 @@ describe('slots', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const capacity = limiter.beginLease();
     expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
-    // The lease request may not have seen the notification that got no slot, so another request must lease it.
+    // The lease request may not have seen the notification that got no permit, so another request must lease it.
     expect(limiter.endLease(capacity, [])).toBe(true);
     limiter.endLease(limiter.beginLease(), []);
     expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
@@ -101,7 +101,7 @@ describe('slots', () => {
 
   it('are used by waiting results above their limit, and become free when results are recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    // The limit of waiting results is 6. Three more results wait, so they use three slots.
+    // The limit of waiting results is 6. Three more results wait, so they use three permits.
     for (let i = 0; i < LIMITS.total + 3; i++) {
       limiter.acquire(ENDPOINT);
       limiter.markRequestEnded(ENDPOINT);
@@ -211,21 +211,24 @@ describe('slots', () => {
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
       ['process', six],
-    ])('need another lease request if a slot became free and the request leased the maximum of the %s', (_, leased) => {
-      const limiter = new ConcurrencyLimiter(LIMITS);
-      const mustLeaseAgain = lease(limiter, leased, () => {
-        limiter.markRequestEnded(a);
-        limiter.markRecorded();
-      });
-      expect(mustLeaseAgain).toBe(true);
-    });
+    ])(
+      'need another lease request if a permit became free and the request leased the maximum of the %s',
+      (_, leased) => {
+        const limiter = new ConcurrencyLimiter(LIMITS);
+        const mustLeaseAgain = lease(limiter, leased, () => {
+          limiter.markRequestEnded(a);
+          limiter.markRecorded();
+        });
+        expect(mustLeaseAgain).toBe(true);
+      },
+    );
   });
 
   it('never exceed a limit, and are counted correctly, for any order of requests', () => {
     const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
     const generatedStep = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
     /**
-     * Counts how often each limit was reached and how often a slot was released. The counts prove that the random steps
+     * Counts how often each limit was reached and how often a permit was released. The counts prove that the random steps
      * test the limits.
      */
     const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };

@@ -19,7 +19,7 @@ export interface EndpointUsage extends EndpointKey {
 }
 
 /** Limits of a lease request. `max` notifications may be leased in addition to the requests in flight (`usage`). */
-export interface LeaseCapacity {
+interface LeaseCapacity {
   readonly max: number;
   readonly usage: readonly EndpointUsage[];
 }
@@ -27,11 +27,11 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6). A slot allows one request in flight. Each endpoint has a limited
- * number of slots. Each merchant has a limit too, because otherwise a merchant with many endpoints could use all slots
- * of the process. The limiter uses neither the database nor a clock.
+ * Limits the requests in flight of this process (E6). A permit allows one request in flight. Each endpoint has a limited
+ * number of permits. Each merchant has a limit too, because otherwise a merchant with many endpoints could use all
+ * permits of the process. The limiter uses neither the database nor a clock.
  *
- * When a notification gets no slot, later notifications get no slot until the next lease request. Therefore later
+ * When a notification gets no permit, later notifications get no permit until the next lease request. Therefore later
  * notifications do not overtake the waiting notification.
  */
 export class ConcurrencyLimiter {
@@ -40,7 +40,7 @@ export class ConcurrencyLimiter {
   private readonly endpoints = new Map<string, EndpointUsage>();
   private readonly merchants = new Map<number, number>();
   private isFull = false;
-  /** While a lease request runs, only the lease request may acquire slots, because it may need all free slots. */
+  /** While a lease request runs, only the lease request may acquire permits, because it may need all free permits. */
   private isLeasing = false;
   private readonly fullEndpoints = new Set<string>();
   private readonly fullMerchants = new Set<number>();
@@ -48,8 +48,8 @@ export class ConcurrencyLimiter {
   constructor(private readonly limits: ConcurrencyLimits) {}
 
   /**
-   * Number of free slots, including slots that notifications wait for. The results of up to `total` ended requests may
-   * wait to be recorded. Each further waiting result uses a slot.
+   * Number of free permits, including permits that notifications wait for. The results of up to `total` ended requests may
+   * wait to be recorded. Each further waiting result uses a permit.
    */
   get available(): number {
     const { total } = this.limits;
@@ -60,7 +60,7 @@ export class ConcurrencyLimiter {
     return [...this.endpoints.values()];
   }
 
-  /** Acquires a slot if a slot is free and no notification waits for the slot. */
+  /** Acquires a permit if a permit is free and no notification waits for the permit. */
   tryAcquire(key: EndpointKey): boolean {
     this.isFull ||= this.isLeasing || this.available <= 0;
     if (this.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
@@ -77,7 +77,7 @@ export class ConcurrencyLimiter {
     this.merchants.set(key.merchantId, (this.merchants.get(key.merchantId) ?? 0) + 1);
   }
 
-  /** Call this when a request has ended. Its slot is free for another request while its result is recorded. */
+  /** Call this when a request has ended. Its permit is free for another request while its result is recorded. */
   markRequestEnded(key: EndpointKey): void {
     this.inFlight--;
     this.recording++;
@@ -95,12 +95,12 @@ export class ConcurrencyLimiter {
     this.recording--;
   }
 
-  /** True if a slot is free for this endpoint, even if other notifications wait for the slot. */
+  /** True if a permit is free for this endpoint, even if other notifications wait for the permit. */
   hasCapacityFor(key: EndpointKey): boolean {
     return this.available > 0 && !this.isEndpointFull(key) && !this.isMerchantFull(key.merchantId);
   }
 
-  /** True if notifications may be waiting for a slot of this endpoint. */
+  /** True if notifications may be waiting for a permit of this endpoint. */
   hasWaiters(key: EndpointKey): boolean {
     return this.isFull || this.fullMerchants.has(key.merchantId) || this.fullEndpoints.has(endpointId(key));
   }
@@ -115,9 +115,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Ends a lease request. The leased notifications must have acquired their slots. If the request leased the maximum of
-   * an endpoint, of a merchant or of the process, more of its notifications may be waiting for a slot. Returns true if
-   * such a slot became free during the request. The caller must then lease again, because nothing else wakes the
+   * Ends a lease request. The leased notifications must have acquired their permits. If the request leased the maximum of
+   * an endpoint, of a merchant or of the process, more of its notifications may be waiting for a permit. Returns true if
+   * such a permit became free during the request. The caller must then lease again, because nothing else wakes the
    * worker.
    */
   endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {

@@ -29,7 +29,7 @@ export interface WebhookClientOptions {
   readonly resolve?: Resolve;
 }
 
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -38,7 +38,7 @@ export interface WebhookRequest {
 /** Only this many bytes of a response body are read (E1). */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 10_000;
-export const MAX_RESPONSE_CHARACTERS = 2_000;
+const MAX_RESPONSE_CHARACTERS = 2_000;
 
 /** Posts notifications over a limited pool of connections. It does not follow redirects. */
 export class WebhookClient {
@@ -101,7 +101,7 @@ function decodeText(body: Buffer): string {
 }
 
 /** Returns the class of an error by its code, because messages change between versions and contain addresses. */
-export function classifyError(error: unknown): string {
+function classifyError(error: unknown): string {
   if (error instanceof AddressRefusedError) return `address-refused:${error.refusal}`;
   const first: unknown = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   const code = (first as { code?: unknown } | null)?.code;

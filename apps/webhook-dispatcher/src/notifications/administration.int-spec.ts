@@ -41,9 +41,9 @@ describe('the administration API', () => {
     receiver.setBehaviours(respondWith(500, {}, 'out of order'), respondWith(200, {}, 'ok'));
     const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     dispatcher.clock.advance(6_000);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     const { id } = await dispatcher.getNotificationRow(payment);
     const { status, body } = await dispatcher.requestAdmin('GET', `/${id}`);
     expect(status).toBe(200);
@@ -178,7 +178,7 @@ it('circuits are listed by failures, with the number of pending notifications of
 it('the list of circuits shows failing endpoints and the number of their waiting notifications', async () => {
   receiver.setBehaviours(respondWith(500));
   for (let i = 0; i < 7; i++) await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
-  await dispatcher.runOnce();
+  await dispatcher.runStep();
   const { status, body } = await dispatcher.requestAdmin('GET', '/circuits');
   expect(status).toBe(200);
   expect(body['circuits']).toContainEqual({

@@ -1,6 +1,7 @@
 import type { NotificationFields, PaymentNotification } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
+import { DELIVERY_ATTEMPT } from './columns.js';
 import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.query.js';
 
 /** One delivery attempt. Times are ISO 8601 UTC with milliseconds (C2). */
@@ -37,8 +38,8 @@ export async function getNotification(dataSource: DataSource, id: string): Promi
   );
   if (!notification) throw new DomainError('resource.not-found');
   const attempts = await dataSource.query<DeliveryAttempt[]>(
-    `SELECT attempt_number AS try, started_at AS "startedAt", duration_ms AS "durationMs", outcome, status_code AS "statusCode",
-            error_class AS "errorClass", response AS answer
+    `SELECT attempt_number AS try, response AS answer,
+            ${DELIVERY_ATTEMPT.select('delivery_attempts', 'startedAt', 'durationMs', 'outcome', 'statusCode', 'errorClass')}
        FROM delivery_attempts WHERE notification_id = $1 ORDER BY attempt_number DESC LIMIT 100`,
     [id],
   );

@@ -2,6 +2,7 @@ import type { HostedApiVersion, Mode, PaymentNotification, PaymentStatusText } f
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
+import { NOTIFICATION } from './columns.js';
 import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './notification.js';
 
 /** A notification, for administrators. Times are ISO 8601 UTC with milliseconds (C2). */
@@ -66,8 +67,12 @@ const PAGE_SIZE = 50;
 /** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export const SUMMARY_COLUMNS = `id, webhook_id AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
-  payment_reference AS "paymentReference", payment_status AS "paymentStatus", api_version AS "apiVersion", url, state, attempt_count AS tries,
+const RECORDED_COLUMNS = NOTIFICATION.select(
+  'notifications',
+  ...(['id', 'webhookId', 'recipient', 'type', 'merchantId', 'siteId', 'mode', 'sessionId'] as const),
+  ...(['paymentReference', 'paymentStatus', 'apiVersion', 'url'] as const),
+);
+export const SUMMARY_COLUMNS = `${RECORDED_COLUMNS}, state, attempt_count AS tries,
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 

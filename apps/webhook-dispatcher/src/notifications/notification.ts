@@ -2,6 +2,7 @@ import {
   DELIVERY_STATES,
   type DeliveryState,
   type HostedApiVersion,
+  type Mode,
   type NotificationFields,
   type PaymentNotification,
   type PaymentStatusText,
@@ -21,13 +22,38 @@ export type NotificationState = DeliveryState;
 export type NotificationContent =
   | {
       readonly recipient: 'session';
+      readonly type: 'payment';
       readonly apiVersion: HostedApiVersion;
       /** Without the signature, because each attempt signs the fields with the keys that are valid at that time. */
       readonly fields: NotificationFields;
     }
-  | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotification };
+  | {
+      readonly recipient: 'site';
+      readonly type: PaymentNotification['type'];
+      readonly apiVersion: null;
+      readonly fields: PaymentNotification;
+    };
 
 export type Recipient = NotificationContent['recipient'];
+
+/** A notification before it is recorded. */
+export type NewNotification = NotificationContent & {
+  /** UUID of the row. */
+  readonly id: string;
+  /** Header `webhook-id`, the same in every attempt (E8). */
+  readonly webhookId: string;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly mode: Mode;
+  /** Null for a site, because only notifications of a session can be superseded (E2, M6). */
+  readonly sessionId: string | null;
+  readonly paymentReference: string;
+  readonly paymentStatus: PaymentStatusText;
+  readonly url: string;
+  readonly endpoint: string;
+  /** Trace context of the payment (W3C). */
+  readonly traceparent: string | null;
+};
 
 /** The length of the longest DNS name (253), a colon and a port of five digits. */
 const MAX_ENDPOINT_LENGTH = 259;
@@ -43,7 +69,7 @@ export function parseEndpoint(url: string): string {
   return endpoint.length > MAX_ENDPOINT_LENGTH ? 'invalid' : endpoint;
 }
 
-export interface ReplayCandidate {
+interface ReplayCandidate {
   readonly state: NotificationState;
   readonly paymentStatus: PaymentStatusText;
   /** True while a worker may be sending the notification. */

@@ -1,35 +1,15 @@
 import {
   type EventEnvelope,
   type HostedPaymentSnapshot,
-  type Mode,
   notificationFields,
   type PaymentSnapshot,
-  type PaymentStatusText,
 } from '@svc/contracts';
 import { buildPaymentNotification, derivedUuid, notificationIdOf } from '@svc/kernel';
-import { type NotificationContent, parseEndpoint } from '../notifications/notification.js';
+import { type NewNotification, parseEndpoint } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
 /** The members that are read from an event. The event reports a final payment, a reversed charge or a refund. */
 export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
-
-/** A notification before it is recorded. */
-export type NewNotification = NotificationContent & {
-  /** UUID of the row. */
-  readonly id: string;
-  /** The webhook-id of every attempt (E8). */
-  readonly webhookId: string;
-  readonly merchantId: number;
-  readonly siteId: number;
-  readonly mode: Mode;
-  /** Absent for a site, because only notifications of a session can be superseded (E2, M6). */
-  readonly sessionId?: string;
-  readonly paymentReference: string;
-  readonly paymentStatus: PaymentStatusText;
-  readonly url: string;
-  readonly endpoint: string;
-  readonly traceparent: string | null;
-};
 
 /** Builds the notification for the notificationUrl of a payment's session (E2). */
 export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>): NewNotification {
@@ -41,6 +21,7 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
     webhookId: id,
     sessionId: source.sessionId,
     recipient: 'session',
+    type: 'payment',
     apiVersion: source.apiVersion,
     fields: notificationFields(event.payload),
   };
@@ -58,9 +39,12 @@ export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): New
     ...commonFields(event, webhook.url),
     id: derivedUuid(new Date(utcDate), `${webhookId} to the site`),
     webhookId,
+    sessionId: null,
     recipient: 'site',
+    type: notification.type,
     apiVersion: null,
-    fields: notification,
+    // The body begins with its type.
+    fields: Object.assign({ type: notification.type }, notification),
   };
 }
 

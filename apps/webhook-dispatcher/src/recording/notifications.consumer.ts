@@ -11,7 +11,6 @@ import {
 } from '@svc/contracts';
 import { EventPattern, type IdempotentContext } from '@svc/messaging';
 import type { EntityManager } from 'typeorm';
-import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { RecordNotifications } from './record-notifications.js';
 
 /**
@@ -21,10 +20,7 @@ import { RecordNotifications } from './record-notifications.js';
  */
 @Controller()
 export class NotificationsConsumer {
-  constructor(
-    @Inject(RecordNotifications) private readonly recordNotifications: RecordNotifications,
-    @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
-  ) {}
+  constructor(@Inject(RecordNotifications) private readonly recordNotifications: RecordNotifications) {}
 
   @EventPattern(PaymentSucceededV1, { idempotent: true })
   async succeeded(events: EventEnvelope<PaymentSnapshot>[], { connection }: IdempotentContext): Promise<void> {
@@ -52,6 +48,6 @@ export class NotificationsConsumer {
   }
 
   private async record(events: EventEnvelope<PaymentSnapshot>[], connection: EntityManager): Promise<void> {
-    await this.worker.recordAndSend((slots) => this.recordNotifications.execute(connection, events, slots));
+    await this.recordNotifications.execute(connection, events);
   }
 }

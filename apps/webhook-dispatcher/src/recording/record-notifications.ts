@@ -2,21 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment } from '@svc/contracts';
 import { Clock, hasNotification, isPaymentOutcome } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
-import type { LeasedNotification } from '../delivery/delivery-lease.repository.js';
-import type { Slots } from '../delivery/delivery-worker.js';
+import { DeliveryWorker } from '../delivery/delivery-worker.js';
+import type { NewNotification } from '../notifications/notification.js';
 import { findWebhooks } from '../site-webhooks/find-webhooks.query.js';
-import { type NewNotification, type PaymentEvent, sessionNotification, siteNotification } from './new-notification.js';
+import { type PaymentEvent, sessionNotification, siteNotification } from './new-notification.js';
 import { NotificationRepository } from './notification.repository.js';
 
 /**
  * Inserts one notification for the session of each payment. If the webhook of the payment's site is enabled, inserts
- * one notification for the site too (M6). A "Success" is the notification of a successful payment, a "Failed" is the
- * notification of a failed payment. In a session (E2) a Success supersedes every Failed that was not acknowledged. A
- * Failed that arrives after the Success is inserted as superseded. Notifications of a site are never superseded.
- *
- * This class does not send. If the worker of this process has reserved a slot (one request in flight) for a
- * notification, the notification is inserted under the lease of the worker and returned to the worker. All other
+ * one notification for the site too (M6). A notification for which the worker of this process has a permit is inserted
+ * under the worker's lease and sent immediately, which saves the transaction of a lease request (ADR 72). All other
  * notifications are pending until a worker leases them.
+ *
+ * A "Success" is the notification of a successful payment, a "Failed" is the notification of a failed payment. In a
+ * session a Success supersedes every Failed that was not acknowledged. A Failed that arrives after the Success is
+ * inserted as superseded (E2). Notifications of a site are never superseded.
  *
  * The worker relies on this guarantee: once a Success is visible, every Failed of its session is superseded,
  * acknowledged, or under a lease that is visible too. Therefore a lease request for the Success only has to check that
@@ -30,31 +30,24 @@ import { NotificationRepository } from './notification.repository.js';
 export class RecordNotifications {
   constructor(
     @Inject(NotificationRepository) private readonly notifications: NotificationRepository,
+    @Inject(DeliveryWorker) private readonly worker: Pick<DeliveryWorker, 'reserve' | 'send' | 'free'>,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(
-    db: Pick<EntityManager, 'query'>,
-    events: readonly PaymentEvent[],
-    slots?: Slots,
-  ): Promise<LeasedNotification[]> {
+  async execute(db: Pick<EntityManager, 'query'>, events: readonly PaymentEvent[]): Promise<void> {
     const notifications = await buildNotifications(db, events);
-    if (notifications.length === 0) return [];
-    const now = this.clock.now();
-    const inserts = notifications.map((notification) => ({
-      notification,
-      hasSlot: slots?.tryAcquire(notification) ?? false,
-    }));
-    const ids = new Set(await this.notifications.insertAll(db, inserts, now, slots));
-    return notifications
-      .filter(({ id }) => ids.has(id))
-      .map((notification) => ({
-        ...notification,
-        leaseId: slots!.leaseId,
-        leasedUntil: slots!.leasedUntil,
-        schedulePosition: 0,
-        createdAt: now,
-      }));
+    if (notifications.length === 0) return;
+    const createdAt = this.clock.now();
+    const reservation = this.worker.reserve(notifications);
+    try {
+      const leasedIds = await this.notifications.insertAll(db, notifications, createdAt, reservation);
+      const leased = reservation.permitted.filter(({ id }) => leasedIds.has(id));
+      await this.worker.send(
+        leased.map((notification) => ({ ...notification, ...reservation.lease, schedulePosition: 0, createdAt })),
+      );
+    } finally {
+      this.worker.free(reservation);
+    }
   }
 }
 

@@ -4,6 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import type { LeasedNotification } from '../delivery/delivery-lease.repository.js';
+import type { NewNotification } from '../notifications/notification.js';
 import { NotificationRepository } from './notification.repository.js';
 import { RecordNotifications } from './record-notifications.js';
 
@@ -22,25 +24,32 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-async function recordAndReadState(sessionId: string, state: State, hasSlot = true): Promise<string> {
+/** Records a notification. The worker has a permit for it if `hasPermit` is true. */
+async function recordAndReadState(sessionId: string, state: State, hasPermit = true): Promise<string> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
-  const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
-  const db = dispatcher.test.dataSource;
-  const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
-    db,
+  const lease = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS) };
+  const sent: LeasedNotification[] = [];
+  const worker = {
+    reserve: (notifications: readonly NewNotification[]) => ({
+      ...{ lease, permitted: hasPermit ? notifications : [], waiting: hasPermit ? [] : notifications },
+    }),
+    send: (leased: readonly LeasedNotification[]) => Promise.resolve(void sent.push(...leased)),
+    free: () => undefined,
+  };
+  await new RecordNotifications(new NotificationRepository(), worker, dispatcher.clock).execute(
+    dispatcher.test.dataSource,
     [{ payload: payment }],
-    slots,
   );
   const row = await dispatcher.getNotificationRow(payment);
-  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
-  return leased.length === 1 ? `${row.state}, leased` : row.state;
+  expect([sent.map(({ leaseId }) => leaseId), row.lease_id]).toEqual(
+    sent.length === 1 ? [[lease.leaseId], lease.leaseId] : [[], null],
+  );
+  return sent.length === 1 ? `${row.state}, leased` : row.state;
 }
 /** Records a notification of this session. If `leaseEndsInMs` is set, the notification is leased (being sent). */
 async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
-  await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
-    { payload: payment },
-  ]);
+  await dispatcher.deliverPayments(payment);
   if (leaseEndsInMs !== undefined)
     await query(
       `UPDATE notifications SET lease_id = gen_random_uuid(), leased_until = $2 WHERE payment_reference = $1`,
@@ -71,13 +80,13 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     (id) => recordEarlier(id, 'success', 1),
   ],
 ])('a %s notification after %s (expected: %s)', (state, _, expected, recordEarlierNotification) => {
-  test('is recorded as expected if the worker may send one more request', async () => {
+  test('is recorded as expected if the worker has a permit', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('is recorded without a lease if the worker may send no more requests', async () => {
+  test('is recorded without a lease if the worker has no permit', async () => {
     const sessionId = randomUUID();
     await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));

@@ -7,7 +7,7 @@ import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { openTransaction, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { Receiver, respondWith } from '../../test/receiver.js';
-import { AttemptRecorder } from '../delivery/attempt-recorder.js';
+import { DeliveryAttemptRecorder } from '../delivery/delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
@@ -62,7 +62,7 @@ async function recordResult(notification: LeasedNotification, statusCode: number
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
   const response = { statusCode, durationMs: 1 };
-  return new AttemptRecorder(
+  return new DeliveryAttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
   ).record({
@@ -78,9 +78,9 @@ describe('after a session was paid', () => {
   it('a Failed that was not acknowledged is no longer sent', async () => {
     await dispatcher.deliverPayments(failed);
     await dispatcher.deliverPayments(succeeded);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     dispatcher.clock.advance(100 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses).toEqual(['Success']);
     expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
@@ -88,10 +88,10 @@ describe('after a session was paid', () => {
   it('a Failed that waits for its next attempt is not retried', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(200));
     await dispatcher.deliverPayments(failed);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(100 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
     expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
@@ -99,10 +99,10 @@ describe('after a session was paid', () => {
   it('a Failed that arrives after the Success is recorded as superseded, even if the Success is not yet delivered', async () => {
     await dispatcher.deliverPayments(succeeded);
     await dispatcher.deliverPayments(failed);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     const laterFailed = dispatcher.newPayment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
     await dispatcher.deliverPayments(laterFailed);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     expect(receiver.paymentStatuses).toEqual(['Success']);
     expect([await readState(failed), await readState(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
@@ -110,14 +110,14 @@ describe('after a session was paid', () => {
   it('a Failed that has been acknowledged stays delivered, and notifications of other sessions do not change', async () => {
     const failedOfOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(failed);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     receiver.setBehaviours(respondWith(500), respondWith(200));
     await dispatcher.deliverPayments(failedOfOtherSession);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     await dispatcher.deliverPayments(succeeded);
     expect([await readState(failed), await readState(failedOfOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
@@ -129,7 +129,7 @@ describe('after a session was paid', () => {
     );
     await dispatcher.deliverPayments(succeeded);
     expect(await readState(failed)).toBe('superseded');
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 });
@@ -143,13 +143,13 @@ describe('while a Failed is in flight', () => {
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
     expect(await readState(failed)).toBe('superseded');
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
 
     expect(await recordResult(inFlight!, statusCode)).toBe(true);
     expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, attempt_count: 1, lease_id: null });
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     dispatcher.clock.advance(100 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
@@ -158,9 +158,9 @@ describe('while a Failed is in flight', () => {
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(29 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(receiver.paymentStatuses).toEqual(['Success']);
     await recordResult(inFlight!, 500);
     expect(await readState(failed)).toBe('superseded');
@@ -175,13 +175,13 @@ describe('while a Failed is in flight', () => {
     }, respondWith(200));
     await dispatcher.deliverPayments(failed);
     const arrived = receiver.nextRequest();
-    const sending = dispatcher.runOnce();
+    const sending = dispatcher.runStep();
     await arrived;
     await dispatcher.deliverPayments(succeeded);
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     release();
     await sending;
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(statuses).toEqual(['Failed']);
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
@@ -195,14 +195,17 @@ describe('when concurrent transactions record a Failed and a Success of one sess
     const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
     const { dataSource } = dispatcher.test;
     await using firstTransaction = await openTransaction(dataSource);
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
-      { payload: first },
-    ]);
+    await new RecordNotifications(new NotificationRepository(), dispatcher.worker, dispatcher.clock).execute(
+      firstTransaction.manager,
+      [{ payload: first }],
+    );
 
     let secondDone = false;
     const secondRecording = dataSource
       .transaction((tx) =>
-        new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
+        new RecordNotifications(new NotificationRepository(), dispatcher.worker, dispatcher.clock).execute(tx, [
+          { payload: second },
+        ]),
       )
       .then(() => {
         secondDone = true;
@@ -213,7 +216,7 @@ describe('when concurrent transactions record a Failed and a Success of one sess
     await secondRecording;
 
     expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'pending']);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
@@ -233,22 +236,23 @@ describe('when concurrent transactions record a Failed and a Success of one sess
       state: 'superseded',
       lease_id: expect.any(String) as string,
     });
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     dispatcher.clock.advance(30 * SECOND);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
   });
 
   it('a lease request skips a Failed that is being superseded', async () => {
     await dispatcher.deliverPayments(failed);
     await using recording = await openTransaction(dispatcher.test.dataSource);
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
-      { payload: succeeded },
-    ]);
+    await new RecordNotifications(new NotificationRepository(), dispatcher.worker, dispatcher.clock).execute(
+      recording.manager,
+      [{ payload: succeeded }],
+    );
     expect(await leaseAll()).toEqual([]);
     await recording.commit();
     expect(await leaseAll()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
   });
 
   it('no Failed is sent after the Success of its session, in any order of concurrent events', async () => {
@@ -261,11 +265,11 @@ describe('when concurrent transactions record a Failed and a Success of one sess
     // References are random UUIDs, so sorting by them shuffles the payments.
     const shuffled = payments.toSorted((a, b) => a.reference.localeCompare(b.reference));
     const sending = (async () => {
-      for (let i = 0; i < 20; i++) await dispatcher.runOnce();
+      for (let i = 0; i < 20; i++) await dispatcher.runStep();
     })();
     await Promise.all(shuffled.map((payment) => dispatcher.deliverPayments(payment)));
     await sending;
-    while ((await dispatcher.runOnce()) > 0);
+    while ((await dispatcher.runStep()) > 0);
 
     const sentNotifications = receiver.received.map(
       ({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string },

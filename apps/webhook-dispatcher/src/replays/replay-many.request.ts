@@ -1,7 +1,7 @@
 import { IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
 
 /** Final states of notifications that were not delivered. */
-export const FAILED_STATES = ['exhausted', 'gone'] as const;
+const FAILED_STATES = ['exhausted', 'gone'] as const;
 
 /**
  * Body of `POST /admin/v1/notifications/replays` (E5). Either `state`, or both `merchantId` and `since`, are required.

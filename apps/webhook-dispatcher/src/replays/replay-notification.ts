@@ -11,7 +11,7 @@ import { ReplayRepository } from './replay.repository.js';
 /**
  * A replay by a merchant: only notifications of its own site and mode, and each notification only once per interval.
  */
-export interface MerchantReplay {
+interface MerchantReplay {
   readonly owner: DeliveryOwner;
   readonly minIntervalMs: number;
   /** UUID. A repeat with the same id does nothing, because a request may arrive twice (ADR 68). */
@@ -19,7 +19,7 @@ export interface MerchantReplay {
 }
 
 /** A replay by an administrator: has no limits, and an entry in the audit log (A10). */
-export interface AdminReplay {
+interface AdminReplay {
   readonly author: ChangeAuthor;
 }
 

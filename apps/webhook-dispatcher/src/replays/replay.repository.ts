@@ -11,7 +11,7 @@ export interface ReplayableNotification {
 }
 
 /** The facts that decide whether a notification may be replayed. */
-export interface ReplayState {
+interface ReplayState {
   readonly state: NotificationState;
   readonly paymentStatus: PaymentStatusText;
   readonly leased: boolean;
@@ -22,7 +22,7 @@ export interface ReplayState {
 }
 
 /** Selection of notifications to replay. A field that is null does not restrict the selection. */
-export interface ReplayFilter {
+interface ReplayFilter {
   readonly merchantId: number | null;
   readonly endpoint: string | null;
   readonly since: Date | null;

@@ -27,7 +27,7 @@ const receiverEndpoint = (): string => `127.0.0.1:${receiver.port}`;
 const receivedIds = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
 async function sendAll(): Promise<void> {
-  while ((await dispatcher.runOnce()) > 0);
+  while ((await dispatcher.runStep()) > 0);
 }
 
 async function deliverNewPayments(
@@ -58,7 +58,7 @@ describe('a replay', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
-      await dispatcher.runOnce();
+      await dispatcher.runStep();
       // Longer than the longest wait of the schedule, which is 24 hours with a jitter of 20 %.
       dispatcher.clock.advance(29 * HOUR);
     }
@@ -66,7 +66,7 @@ describe('a replay', () => {
     expect(state).toBe('exhausted');
 
     expect(await dispatcher.requestAdmin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'pending',
       attempt_count: 13,
@@ -75,12 +75,12 @@ describe('a replay', () => {
     receiver.setBehaviours(respondWith(200));
     // The replay was a failed probe, so the circuit is open for at most five minutes.
     dispatcher.clock.advance(6 * MINUTE);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', attempt_count: 14 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
 
     expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(202);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.received).toHaveLength(15);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', attempt_count: 15 });
   });
@@ -94,7 +94,7 @@ describe('a replay', () => {
     await openCircuit(MINUTE);
     const { id } = await dispatcher.getNotificationRow(replayed!);
     await dispatcher.requestAdmin('POST', `/${id}/replay`);
-    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 1]);
+    expect([await dispatcher.runStep(), await dispatcher.runStep()]).toEqual([1, 1]);
     expect((await dispatcher.getNotificationRow(waiting!)).state).toBe('delivered');
   });
 
@@ -104,7 +104,7 @@ describe('a replay', () => {
     await openCircuit(MINUTE);
     const { id } = await dispatcher.getNotificationRow(replayed!);
     await dispatcher.requestAdmin('POST', `/${id}/replay`);
-    expect(await dispatcher.runOnce()).toBe(1);
+    expect(await dispatcher.runStep()).toBe(1);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
@@ -112,7 +112,7 @@ describe('a replay', () => {
     const sessionId = randomUUID();
     const delivered = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.deliverPayments(delivered);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     const superseded = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.deliverPayments(superseded);
     await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId }));
@@ -120,7 +120,7 @@ describe('a replay', () => {
       const { id } = await dispatcher.getNotificationRow(payment);
       expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(409);
     }
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
 
@@ -132,7 +132,7 @@ describe('a replay', () => {
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     const arrived = receiver.nextRequest();
-    const sending = dispatcher.runOnce();
+    const sending = dispatcher.runStep();
     await arrived;
     const { id } = await dispatcher.getNotificationRow(payment);
     expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(409);
@@ -187,11 +187,11 @@ describe('a replay of many notifications', () => {
   it('sends one notification as a probe, and the others after the response to the probe', async () => {
     receiver.setBehaviours(respondWith(500));
     await deliverNewPayments(6);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     receiver.setBehaviours(respondWith(200));
-    expect(await dispatcher.runOnce()).toBe(0);
+    expect(await dispatcher.runStep()).toBe(0);
     await dispatcher.requestReplays({ merchantId: 7, since: '2026-03-01T00:00Z' });
-    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
+    expect([await dispatcher.runStep(), await dispatcher.runStep()]).toEqual([1, 5]);
   });
 
   it('opens the circuit again and sends no other notification if its probe fails', async () => {
@@ -199,7 +199,7 @@ describe('a replay of many notifications', () => {
     await deliverNewPayments(6);
     await openCircuit(MINUTE);
     await dispatcher.requestReplays({ merchantId: 7, since: '2026-03-01T00:00Z' });
-    expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 0]);
+    expect([await dispatcher.runStep(), await dispatcher.runStep()]).toEqual([1, 0]);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
@@ -214,7 +214,7 @@ describe('a replay of many notifications', () => {
     receiver.setBehaviours((response) => (release = () => response.writeHead(200).end()), respondWith(200));
     await deliverNewPayments(1);
     const arrived = receiver.nextRequest();
-    const sending = dispatcher.runOnce();
+    const sending = dispatcher.runStep();
     await arrived;
     const { body } = await dispatcher.requestReplays({ merchantId: 7, since: '2026-01-01T00:00:00Z' });
     expect(body).toMatchObject({ replayed: 1, skipped: 2 });
@@ -261,7 +261,7 @@ test('a receiver that was down for an hour acknowledges each notification once a
   // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
   for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
     if (elapsed % (30 * SECOND) === 0) payments.push(...(await deliverNewPayments(1)));
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     dispatcher.clock.advance(10 * SECOND);
   }
   const attemptsDuringOutage = receiver.received.length;

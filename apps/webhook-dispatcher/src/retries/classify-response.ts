@@ -2,16 +2,16 @@ import type { WebhookResponse } from '../endpoint/webhook-client.js';
 import type { NotificationState } from '../notifications/notification.js';
 import { retryAfterMs, retryDelayMs } from './retry-schedule.js';
 
-export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
+type DeliveryAttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
-export interface AttemptResult {
-  readonly outcome: AttemptOutcome;
+export interface DeliveryAttemptResult {
+  readonly outcome: DeliveryAttemptOutcome;
   readonly state: Exclude<NotificationState, 'superseded'>;
   /** Time of the next attempt. Undefined if `state` is not pending. */
   readonly nextAttemptAt: Date | undefined;
 }
 
-export interface AttemptContext {
+interface DeliveryAttemptContext {
   /** Number of attempts since the schedule began, including this attempt. */
   readonly attemptCount: number;
   readonly now: Date;
@@ -26,8 +26,8 @@ export interface AttemptContext {
  */
 export function classifyResponse(
   response: WebhookResponse,
-  { attemptCount, now, random }: AttemptContext,
-): AttemptResult {
+  { attemptCount, now, random }: DeliveryAttemptContext,
+): DeliveryAttemptResult {
   const { statusCode } = response;
   const outcome = classifyStatus(statusCode);
   if (outcome === 'acknowledged') return { outcome, state: 'delivered', nextAttemptAt: undefined };
@@ -41,7 +41,7 @@ export function classifyResponse(
   return { outcome, state: 'pending', nextAttemptAt: new Date(now.getTime() + delayMs) };
 }
 
-function classifyStatus(statusCode: number | undefined): AttemptOutcome {
+function classifyStatus(statusCode: number | undefined): DeliveryAttemptOutcome {
   if (statusCode === undefined) return 'unanswered';
   return statusCode >= 200 && statusCode < 300 ? 'acknowledged' : 'refused';
 }

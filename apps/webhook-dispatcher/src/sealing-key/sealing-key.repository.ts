@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PublicKeyJwk } from '@svc/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 
-export interface StoredSealingKey {
+interface StoredSealingKey {
   readonly kid: string;
   readonly publicJwk: PublicKeyJwk;
   readonly sealedPrivateKey: string;

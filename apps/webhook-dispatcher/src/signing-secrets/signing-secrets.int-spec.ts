@@ -32,7 +32,7 @@ describe('signing keys', () => {
     const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
     await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
 
     await dispatcher.deliverSecret('site-key 7', SITE_API_KEY, {
       purpose: 'api-key',
@@ -46,7 +46,7 @@ describe('signing keys', () => {
       siteId: TEST_SITE.siteId,
     });
     dispatcher.clock.advance(6 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
 
     await dispatcher.deliverSecret('webhook-secret 7', WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
@@ -61,7 +61,7 @@ describe('signing keys', () => {
       version: 1,
     });
     dispatcher.clock.advance(36 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
 
     const [before, during, after] = receiver.received;
     const isSignedWith = (received: ReceivedRequest, key: string): boolean =>
@@ -102,7 +102,7 @@ describe('signing keys', () => {
     const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.newPayment(receiver.url, { mode: 'live' });
     await dispatcher.deliverPayments(payment);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(receiver.received).toHaveLength(0);
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
       state: 'pending',
@@ -127,7 +127,7 @@ describe('signing keys', () => {
     const liveSecret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     await dispatcher.deliverSecret('live-key', liveKey, { purpose: 'api-key', siteId: TEST_SITE.siteId, mode: 'live' });
     dispatcher.clock.advance(1 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({
       unsignedSince: dispatcher.clock.later(-1 * SECOND).toISOString(),
       missingKeys: ['webhook-secret'],
@@ -138,7 +138,7 @@ describe('signing keys', () => {
       mode: 'live',
     });
     dispatcher.clock.advance(1 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(verifyWebhook(receiver.received[0]!, liveSecret)).toMatchObject({
       paymentReference: payment.paymentReference,
     });
@@ -172,13 +172,13 @@ describe('signing keys', () => {
       );
     dispatcher.clock.advance(1 * SECOND);
     await dispatcher.deliverPayments(signed, exhausted, superseded);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect((await dispatcher.getNotificationRow(signed)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
     // After this time, the duration of the whole schedule, the notification is exhausted.
     dispatcher.clock.advance(72 * 3_600 * SECOND);
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect((await dispatcher.getNotificationRow(exhausted)).state).toBe('exhausted');
     expect(await countUnsigned()).toBe(2);
 

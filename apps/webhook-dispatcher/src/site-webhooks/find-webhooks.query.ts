@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 
 /** A site of a merchant. */
-export interface SiteKey {
+interface SiteKey {
   readonly merchantId: number;
   readonly siteId: number;
 }
@@ -9,7 +9,6 @@ export interface SiteKey {
 /** The enabled webhook of a site (M6). */
 export interface SiteWebhook extends SiteKey {
   readonly url: string;
-  readonly siteReference: string;
 }
 
 /**
@@ -21,7 +20,7 @@ export async function findWebhooks(
   sites: readonly SiteKey[],
 ): Promise<(site: SiteKey) => SiteWebhook | undefined> {
   const webhooks = await db.query<SiteWebhook[]>(
-    `SELECT merchant_id AS "merchantId", site_id AS "siteId", webhook_url AS url, site_reference AS "siteReference"
+    `SELECT merchant_id AS "merchantId", site_id AS "siteId", webhook_url AS url
        FROM sites WHERE site_id = ANY($1::bigint[]) AND webhook_enabled`,
     [[...new Set(sites.map(({ siteId }) => siteId))]],
   );

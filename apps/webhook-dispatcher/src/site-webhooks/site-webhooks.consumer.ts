@@ -13,7 +13,6 @@ export class SiteWebhooksConsumer {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
-        site_reference: site.siteReference,
         webhook_url: site.webhookUrl ?? null,
         webhook_enabled: site.webhookEnabled,
         // If the webhook was already enabled, a trigger of the database keeps the earlier time.

@@ -42,7 +42,7 @@ const withReversal = (payment: PaymentSnapshot): PaymentSnapshot => ({
 });
 
 async function sendAll(): Promise<void> {
-  while ((await dispatcher.runOnce()) > 0);
+  while ((await dispatcher.runStep()) > 0);
 }
 
 const readNotification = ({ body }: ReceivedRequest): PaymentNotification => JSON.parse(body) as PaymentNotification;
@@ -61,6 +61,23 @@ describe('the webhook of a site (M6)', () => {
       expect(verifyWebhook(received, WEBHOOK_SECRET)).toEqual(notification);
       expect(notification).toMatchObject({ type: 'payment', status: 1, paymentReference: payment.paymentReference });
     }
+  });
+
+  it('receives the members of a payment and of a refund in a fixed order', async () => {
+    const payment = newInvoicePayment();
+    await dispatcher.deliverPayments(payment);
+    await dispatcher.test.deliver(refundOf(payment));
+    await sendAll();
+    const members = [
+      ...['type', 'invoiceReference', 'invoiceExternalReference', 'currencyISOCode', 'invoicedAmount'],
+      ...['paymentReference', 'paymentUTCDate', 'tipAmount', 'tenderedAmount', 'siteReference', 'status', 'vouchers'],
+      ...['customer', 'siteId'],
+    ];
+    const bodies = siteEndpoint.received.map(readNotification).toSorted((a, b) => a.type.localeCompare(b.type));
+    expect(bodies.map((body) => Object.keys(body))).toEqual([members, [...members, 'refund']]);
+    expect(Object.keys((bodies[1] as unknown as { refund: object }).refund)).toEqual([
+      ...['refundReference', 'amount', 'status', 'createdUTCDate'],
+    ]);
   });
 
   it("does not change the session's notification, which has the same webhook-id (E2, E8)", async () => {
@@ -250,7 +267,7 @@ describe('a site’s notification', () => {
   it('is retried with the same id and body until it is acknowledged, and delays no other endpoint (E5, E6, E8)', async () => {
     siteEndpoint.setBehaviours(respondWith(500), respondWith(200));
     await dispatcher.deliverPayments(newHostedPayment());
-    await dispatcher.runOnce();
+    await dispatcher.runStep();
     expect(sessionEndpoint.received).toHaveLength(1);
     dispatcher.clock.advance(6_000);
     await sendAll();

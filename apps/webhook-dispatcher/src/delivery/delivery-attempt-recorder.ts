@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
-import { type CompletedAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { type CompletedDeliveryAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DueSignal } from './due-signal.js';
 
 /**
  * One statement runs at a time. The statement records all attempts that ended while the previous statement ran, so
- * there are few commits. An attempt waits here only after its endpoint has responded and its request slot is free.
+ * there are few commits. An attempt waits here only after its endpoint has responded and its permit is free.
  * `maxItems` is the default number of requests in flight, so one statement can record all waiting attempts.
  */
 const BATCH_OPTIONS = { maxItems: 200, maxConcurrentBatches: 1 };
@@ -20,7 +20,7 @@ const BATCH_OPTIONS = { maxItems: 200, maxConcurrentBatches: 1 };
  * rows.
  */
 @Injectable()
-export class AttemptRecorder {
+export class DeliveryAttemptRecorder {
   constructor(
     @Inject(DeliveryAttemptRepository) private readonly attempts: DeliveryAttemptRepository,
     @Inject(DueSignal) private readonly due: DueSignal,
@@ -32,7 +32,7 @@ export class AttemptRecorder {
    * second attempt.
    */
   private readonly insertBatched = batched(
-    (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),
+    (attempts: readonly CompletedDeliveryAttempt[]) => this.attempts.insertAll(attempts),
     {
       ...BATCH_OPTIONS,
       key: ({ notification }) => notification.id,
@@ -43,7 +43,7 @@ export class AttemptRecorder {
    * Returns false when the lease has ended and another worker has leased the notification. The other worker sends the
    * notification again with the same webhook-id (E8).
    */
-  async record(attempt: CompletedAttempt): Promise<boolean> {
+  async record(attempt: CompletedDeliveryAttempt): Promise<boolean> {
     const { isInserted, isEndpointRecovered } =
       attempt.notification.paymentStatus === 'Failed'
         ? (await this.attempts.insertAll([attempt]))[0]!
