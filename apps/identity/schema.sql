@@ -38,9 +38,9 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
 CREATE FUNCTION refuse_audit_log_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-  BEGIN
-    RAISE EXCEPTION 'audit_log is append-only' USING ERRCODE = 'insufficient_privilege';
-  END $$;
+      BEGIN
+        RAISE EXCEPTION 'audit_log is append-only' USING ERRCODE = 'insufficient_privilege';
+      END $$;
 
 CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
     LANGUAGE plpgsql

@@ -38,63 +38,66 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
 CREATE FUNCTION keep_notified_since() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-  BEGIN
-    NEW.notified_since := OLD.notified_since;
-    RETURN NEW;
-  END $$;
+      BEGIN
+        NEW.notified_since := OLD.notified_since;
+        RETURN NEW;
+      END $$;
 
 CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
-  BEGIN
-    -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
-    -- takes the locks.
-    PERFORM pg_advisory_xact_lock(key)
-       FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
-             ORDER BY key OFFSET 0) AS sorted;
-  END $$;
+      BEGIN
+        -- The keys are sorted, so that two batches cannot deadlock. OFFSET 0 makes PostgreSQL sort the keys before it
+        -- takes the locks.
+        PERFORM pg_advisory_xact_lock(key)
+           FROM (SELECT DISTINCT hashtextextended(session_id::text, 0) AS key FROM unnest(session_ids) AS session_id
+                 ORDER BY key OFFSET 0) AS sorted;
+      END $$;
 
-CREATE FUNCTION record_notifications(given jsonb, now timestamp with time zone, lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
+CREATE FUNCTION record_notifications(given json, now timestamp with time zone, permitted uuid[], lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE plpgsql
     AS $$
-  BEGIN
-    -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous
-    -- holder of the locks committed.
-    PERFORM lock_sessions(ARRAY(SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid) WHERE g.session_id IS NOT NULL));
+      DECLARE
+        session_ids uuid[] := ARRAY(SELECT session_id FROM json_populate_recordset(NULL::notifications, given) WHERE session_id IS NOT NULL);
+      BEGIN
+        -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous holder
+        -- of the locks committed.
+        PERFORM lock_sessions(session_ids);
 
-    -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment and one for each
-    -- refund. A repeated event inserts no second one.
-    RETURN QUERY WITH recorded AS (
-      INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, created_at, state, next_attempt_at, lease_id, leased_until)
-      SELECT id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
-             CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
-             CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
-        FROM (SELECT g.*, paid.found IS NOT NULL AS is_paid,
-                     g.has_capacity AND paid.found IS NULL AND sending.found IS NULL AND circuit.found IS NULL AS is_leased
-                FROM jsonb_to_recordset(given) AS g(id uuid, webhook_id uuid, recipient text, type text, merchant_id bigint, site_id bigint, mode text, session_id uuid, payment_reference text, payment_status text, api_version text, url text, endpoint text, fields jsonb, traceparent text, has_capacity boolean)
-                LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
-                                    WHERE n.session_id = g.session_id AND n.payment_status = 'Success' AND g.payment_status = 'Failed'
-                                    LIMIT 1) AS paid ON true
-                LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
-                                    WHERE n.session_id = g.session_id AND n.payment_status = 'Failed' AND n.leased_until > now
-                                      AND g.payment_status <> 'Failed'
-                                    LIMIT 1) AS sending ON true
-                LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
-                                    WHERE c.merchant_id = g.merchant_id AND c.endpoint = g.endpoint AND c.open_until IS NOT NULL
-                                    LIMIT 1) AS circuit ON true) AS new
-       -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
-       ORDER BY payment_reference, recipient, webhook_id
-      ON CONFLICT DO NOTHING
-      RETURNING notifications.id, lease_id)
-    SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
+        -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment and one for each
+        -- refund: a repeated event inserts no second one. Each look-up is a lateral subquery with LIMIT 1, because
+        -- PostgreSQL expects 100 rows from the argument, and would plan an EXISTS as a scan of all notifications.
+        RETURN QUERY WITH recorded AS (
+          INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, created_at, state, next_attempt_at, lease_id, leased_until)
+          SELECT id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
+                 CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
+                 CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
+            FROM (SELECT id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, is_paid, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
+                    FROM (SELECT new.*, success.found IS NOT NULL AS is_paid, failed.found IS NOT NULL AS is_failed_being_sent,
+                                 circuit.found IS NOT NULL AS is_circuit_open
+                            FROM json_populate_recordset(NULL::notifications, given) AS new
+                            LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                                WHERE n.session_id = new.session_id AND n.payment_status = 'Success'
+                                                  AND new.payment_status = 'Failed' LIMIT 1) AS success ON true
+                            LEFT JOIN LATERAL (SELECT true AS found FROM notifications n
+                                                WHERE n.session_id = new.session_id AND n.payment_status = 'Failed' AND n.leased_until > now
+                                                  AND new.payment_status = 'Success' LIMIT 1) AS failed ON true
+                            LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
+                                                WHERE c.merchant_id = new.merchant_id AND c.endpoint = new.endpoint
+                                                  AND c.open_until IS NOT NULL LIMIT 1) AS circuit ON true) AS found) AS decided
+           -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
+           ORDER BY payment_reference, recipient, webhook_id
+          ON CONFLICT DO NOTHING
+          RETURNING notifications.id, lease_id)
+        SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
 
-    -- A Success supersedes each Failed of its session. The lease of such a Failed stays: the process that is sending it
-    -- finishes, and only then the Success is sent.
-    UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
-     WHERE session_id IN (SELECT g.session_id FROM jsonb_to_recordset(given) AS g(session_id uuid, payment_status text)
-                           WHERE g.payment_status = 'Success')
-       AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
-  END $$;
+        -- A Success supersedes each Failed of its session. The lease of such a Failed stays: the process that is sending it
+        -- finishes, and only then the Success is sent.
+        UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
+         WHERE session_id IN (SELECT new.session_id FROM json_populate_recordset(NULL::notifications, given) AS new
+                               WHERE new.payment_status = 'Success')
+           AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
+      END $$;
 
 CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
     LANGUAGE plpgsql
@@ -254,7 +257,7 @@ CREATE TABLE notifications (
     api_version text,
     url text NOT NULL,
     endpoint text NOT NULL,
-    fields jsonb NOT NULL,
+    fields json NOT NULL,
     traceparent text,
     created_at timestamp with time zone NOT NULL,
     state text NOT NULL,
@@ -343,13 +346,11 @@ CREATE TABLE signing_secrets (
 CREATE TABLE sites (
     site_id bigint NOT NULL,
     merchant_id bigint NOT NULL,
-    site_reference text NOT NULL,
     webhook_url text,
     webhook_enabled boolean NOT NULL,
     notified_since timestamp with time zone,
     version bigint NOT NULL,
     CONSTRAINT sites_notified_since CHECK ((webhook_enabled = (notified_since IS NOT NULL))),
-    CONSTRAINT sites_reference_length CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))),
     CONSTRAINT sites_webhook CHECK (((NOT webhook_enabled) OR (webhook_url IS NOT NULL))),
     CONSTRAINT sites_webhook_url_length CHECK (((length(webhook_url) >= 1) AND (length(webhook_url) <= 2048)))
 );

@@ -10,6 +10,7 @@ import {
 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
+import { selectedColumns } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import { NOTIFICATION } from '../notifications/columns.js';
 import { FIRST_ID } from '../notifications/list-notifications.query.js';
@@ -24,9 +25,12 @@ const attemptJsonSql = (
 ): string => `json_build_object('attemptNumber', a.attempt_number, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${response})`;
 
+const { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url } = NOTIFICATION;
+const DELIVERY = { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url };
+
 /** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
 const SELECT_DELIVERIES = `
-  SELECT ${NOTIFICATION.select('n', 'id', 'webhookId', 'recipient', 'type', 'sessionId', 'paymentReference', 'paymentStatus', 'url')},
+  SELECT ${selectedColumns(DELIVERY)},
          n.state, n.attempt_count AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",

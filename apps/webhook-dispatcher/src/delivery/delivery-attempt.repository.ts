@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type ColumnMap, insertedColumns, recordColumns, recordValues, toRecord } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import type { WebhookResponse } from '../endpoint/webhook-client.js';
@@ -34,6 +35,18 @@ interface InsertResult {
 const MIN_OUTAGE_OPENINGS = 2;
 const RESCHEDULE_BATCH_SIZE = 1_000;
 
+/** A completed attempt, its effect on the notification, and the endpoint. */
+const COMPLETED_ATTEMPT = {
+  ...DELIVERY_ATTEMPT,
+  id: ['id', 'uuid'],
+  leaseId: ['lease_id', 'uuid'],
+  merchantId: ['merchant_id', 'bigint'],
+  endpoint: ['endpoint', 'text'],
+  state: ['state', 'text'],
+  nextAttemptAt: ['next_attempt_at', 'timestamptz'],
+  endedAt: ['ended_at', 'timestamptz'],
+} as const satisfies ColumnMap;
+
 /** Records attempts, with their effects on their notifications and endpoints. */
 @Injectable()
 export class DeliveryAttemptRepository {
@@ -52,43 +65,32 @@ export class DeliveryAttemptRepository {
    */
   async insertAll(attempts: readonly CompletedDeliveryAttempt[]): Promise<InsertResult[]> {
     const rows = attempts.map(({ notification, response, result, startedAt, endedAt }) => ({
-      id: notification.id,
-      lease_id: notification.leaseId,
-      merchant_id: notification.merchantId,
-      endpoint: notification.endpoint,
-      is_up: !isFailure(response),
-      state: result.state,
-      next_attempt_at: result.nextAttemptAt,
-      ended_at: endedAt,
-      attempt: DELIVERY_ATTEMPT.toRow({
-        ...{ startedAt, durationMs: response.durationMs, outcome: result.outcome, statusCode: response.statusCode },
-        ...{ errorClass: response.errorClass, response: response.text },
-      }),
+      ...toRecord(COMPLETED_ATTEMPT, { ...notification, ...response, ...result, startedAt, endedAt }),
+      response: response.text,
+      isUp: !isFailure(response),
     }));
     const written = await this.dataSource.query<{ id: string; recovered: EndpointKey[] | null }[]>(
       `WITH attempts AS MATERIALIZED (
-       SELECT * FROM jsonb_to_recordset($1) AS attempts(
-         id uuid, lease_id uuid, merchant_id bigint, endpoint text, is_up boolean, state text,
-         next_attempt_at timestamptz, ended_at timestamptz, attempt delivery_attempts)
+       SELECT * FROM jsonb_to_recordset($1) AS attempts(${recordColumns(COMPLETED_ATTEMPT)}, response text, "isUp" boolean)
      ), updated AS (
        UPDATE notifications n
           SET attempt_count = attempt_count + 1, schedule_position = schedule_position + 1, lease_id = NULL, leased_until = NULL,
               unsigned_since = NULL, missing_keys = NULL,
               state = CASE WHEN n.state = 'superseded' AND attempts.state <> 'delivered' THEN n.state ELSE attempts.state END,
-              next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE attempts.next_attempt_at END,
-              delivered_at = CASE WHEN attempts.state = 'delivered' THEN attempts.ended_at ELSE n.delivered_at END
+              next_attempt_at = CASE WHEN n.state = 'superseded' THEN NULL ELSE attempts."nextAttemptAt" END,
+              delivered_at = CASE WHEN attempts.state = 'delivered' THEN attempts."endedAt" ELSE n.delivered_at END
          FROM attempts
-        WHERE n.id = attempts.id AND n.lease_id = attempts.lease_id
-       RETURNING n.id, n.attempt_count, (attempts.attempt).*
+        WHERE n.id = attempts.id AND n.lease_id = attempts."leaseId"
+       RETURNING n.attempt_count, attempts.*
      ), up AS (
        SELECT merchant_id, endpoint, openings FROM circuits
-        WHERE (merchant_id, endpoint) IN (SELECT attempts.merchant_id, attempts.endpoint FROM attempts WHERE is_up)
+        WHERE (merchant_id, endpoint) IN (SELECT attempts."merchantId", attempts.endpoint FROM attempts WHERE "isUp")
         ORDER BY merchant_id, endpoint FOR UPDATE
      ), closed AS (
        DELETE FROM circuits USING up
         WHERE circuits.merchant_id = up.merchant_id AND circuits.endpoint = up.endpoint)
-     INSERT INTO delivery_attempts (notification_id, attempt_number, ${DELIVERY_ATTEMPT.columns})
-     SELECT id, attempt_count, ${DELIVERY_ATTEMPT.columns} FROM updated
+     INSERT INTO delivery_attempts (notification_id, attempt_number, ${insertedColumns(DELIVERY_ATTEMPT)}, response)
+     SELECT id, attempt_count, ${recordValues(DELIVERY_ATTEMPT, 'updated')}, response FROM updated
      RETURNING notification_id AS id,
        (SELECT jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'endpoint', endpoint)) FROM up WHERE openings >= $2) AS recovered`,
       [JSON.stringify(rows), MIN_OUTAGE_OPENINGS],

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type ColumnMap, selectedColumns } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
 import { NOTIFICATION } from '../notifications/columns.js';
@@ -81,6 +82,14 @@ const PENDING_ENDPOINTS = `endpoints AS (
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
+const LEASED_NOTIFICATION = {
+  ...NOTIFICATION,
+  leaseId: ['lease_id', 'uuid'],
+  leasedUntil: ['leased_until', 'timestamptz'],
+  schedulePosition: ['schedule_position', 'int'],
+  createdAt: ['created_at', 'timestamptz'],
+} as const satisfies ColumnMap<keyof LeasedNotification>;
+
 /**
  * Parameters:
  * - $1: now. $2: the end of the leases. $3: the lease id.
@@ -132,10 +141,10 @@ const LEASE_DUE = `
     RETURNING merchant_id, endpoint
   )
   UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
-    FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
-   WHERE notifications.id = chosen.id AND (NOT chosen.is_probe OR probed.endpoint IS NOT NULL)
-  RETURNING ${NOTIFICATION.select('notifications')}, lease_id AS "leaseId", leased_until AS "leasedUntil",
-            schedule_position AS "schedulePosition", created_at AS "createdAt"`;
+    FROM (SELECT chosen.id AS chosen_id FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
+           WHERE NOT chosen.is_probe OR probed.endpoint IS NOT NULL) AS allowed
+   WHERE id = chosen_id
+  RETURNING ${selectedColumns(LEASED_NOTIFICATION)}`;
 
 /** `countUnsigned` counts at most this many rows, because an alert needs no exact number. */
 const MAX_UNSIGNED_COUNT = 10_000;

@@ -214,7 +214,7 @@ export class Schema1763500000500 implements MigrationInterface {
           SELECT ${columns}, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
                  CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
                  CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
-            FROM (SELECT ${columns}, is_paid, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
+            FROM (SELECT found.*, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
                     FROM (SELECT new.*, success.found IS NOT NULL AS is_paid, failed.found IS NOT NULL AS is_failed_being_sent,
                                  circuit.found IS NOT NULL AS is_circuit_open
                             FROM json_populate_recordset(NULL::notifications, given) AS new

@@ -1,5 +1,6 @@
 import type { NotificationFields, PaymentNotification } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
+import { selectedColumns } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import { DELIVERY_ATTEMPT } from './columns.js';
 import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.query.js';
@@ -38,8 +39,7 @@ export async function getNotification(dataSource: DataSource, id: string): Promi
   );
   if (!notification) throw new DomainError('resource.not-found');
   const attempts = await dataSource.query<DeliveryAttempt[]>(
-    `SELECT attempt_number AS try, response AS answer,
-            ${DELIVERY_ATTEMPT.select('delivery_attempts', 'startedAt', 'durationMs', 'outcome', 'statusCode', 'errorClass')}
+    `SELECT attempt_number AS try, ${selectedColumns(DELIVERY_ATTEMPT)}, response AS answer
        FROM delivery_attempts WHERE notification_id = $1 ORDER BY attempt_number DESC LIMIT 100`,
     [id],
   );

@@ -1,5 +1,6 @@
 import type { HostedApiVersion, Mode, PaymentNotification, PaymentStatusText } from '@svc/contracts';
 import { invalidField, isNumericId, isUuid } from '@svc/kernel';
+import { selectedColumns } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 import { NOTIFICATION } from './columns.js';
@@ -67,12 +68,8 @@ const PAGE_SIZE = 50;
 /** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-const RECORDED_COLUMNS = NOTIFICATION.select(
-  'notifications',
-  ...(['id', 'webhookId', 'recipient', 'type', 'merchantId', 'siteId', 'mode', 'sessionId'] as const),
-  ...(['paymentReference', 'paymentStatus', 'apiVersion', 'url'] as const),
-);
-export const SUMMARY_COLUMNS = `${RECORDED_COLUMNS}, state, attempt_count AS tries,
+const { endpoint: _endpoint, fields: _fields, traceparent: _traceparent, ...SUMMARY } = NOTIFICATION;
+export const SUMMARY_COLUMNS = `${selectedColumns(SUMMARY)}, state, attempt_count AS tries,
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 

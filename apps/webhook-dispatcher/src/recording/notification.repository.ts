@@ -19,7 +19,7 @@ export class NotificationRepository {
     { lease, permitted }: Reservation,
   ): Promise<Set<string>> {
     const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4, $5) AS id`, [
-      JSON.stringify(notifications.map((notification) => NOTIFICATION.toRow(notification))),
+      JSON.stringify(notifications.map(toRow)),
       now,
       permitted.map(({ id }) => id),
       lease.leaseId,
@@ -27,4 +27,10 @@ export class NotificationRepository {
     ]);
     return new Set(leased.map(({ id }) => id));
   }
+}
+
+/** The members have the names of the columns. */
+function toRow(notification: NewNotification): object {
+  const properties = Object.keys(NOTIFICATION) as (keyof typeof NOTIFICATION)[];
+  return Object.fromEntries(properties.map((property) => [NOTIFICATION[property][0], notification[property]]));
 }

@@ -43,40 +43,6 @@ export interface MerchantCustomer {
 export type PaymentNotification = MerchantPayment &
   ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: MerchantRefund });
 
-type NotificationMember =
-  'type' | 'refund' | keyof MerchantPayment | keyof Voucher | keyof MerchantCustomer | keyof MerchantRefund;
-
-/** Only the names are used. The type is a Record, because then a missing member is a compile error. */
-const MEMBERS: Readonly<Record<NotificationMember, null>> = {
-  type: null,
-  invoiceReference: null,
-  invoiceExternalReference: null,
-  currencyISOCode: null,
-  invoicedAmount: null,
-  paymentReference: null,
-  paymentUTCDate: null,
-  tipAmount: null,
-  tenderedAmount: null,
-  siteReference: null,
-  refundReference: null,
-  merchantLiable: null,
-  amount: null,
-  status: null,
-  vouchers: null,
-  customer: null,
-  firstName: null,
-  lastName: null,
-  siteId: null,
-  refund: null,
-  createdUTCDate: null,
-};
-
-/**
- * All members of a {@link PaymentNotification} and of the objects in it, in the order of the body. The order of a stored
- * notification may differ, because jsonb does not keep it.
- */
-export const PAYMENT_NOTIFICATION_MEMBERS: string[] = Object.keys(MEMBERS);
-
 /**
  * Converts a payment to the merchant's model. Throws for a payment that is not final: merchants receive only final
  * payments.
