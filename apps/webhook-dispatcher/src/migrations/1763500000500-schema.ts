@@ -214,7 +214,7 @@ export class Schema1763500000500 implements MigrationInterface {
           SELECT ${columns}, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
                  CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
                  CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
-            FROM (SELECT found.*, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
+            FROM (SELECT checked.*, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
                     FROM (SELECT new.*, success.found IS NOT NULL AS is_paid, failed.found IS NOT NULL AS is_failed_being_sent,
                                  circuit.found IS NOT NULL AS is_circuit_open
                             FROM json_populate_recordset(NULL::notifications, given) AS new
@@ -226,7 +226,7 @@ export class Schema1763500000500 implements MigrationInterface {
                                                   AND new.payment_status = 'Success' LIMIT 1) AS failed ON true
                             LEFT JOIN LATERAL (SELECT true AS found FROM circuits c
                                                 WHERE c.merchant_id = new.merchant_id AND c.endpoint = new.endpoint
-                                                  AND c.open_until IS NOT NULL LIMIT 1) AS circuit ON true) AS found) AS decided
+                                                  AND c.open_until IS NOT NULL LIMIT 1) AS circuit ON true) AS checked) AS decided
            -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
            ORDER BY payment_reference, recipient, webhook_id
           ON CONFLICT DO NOTHING
