@@ -162,7 +162,7 @@ const STORED: StoredInvoice = {
   origin: 'till',
   originReference: 'o-1',
   createdUTCDate: new Date('2026-03-01T09:59:58Z'),
-  madeAt: EXPIRY,
+  createdAt: EXPIRY,
   expiresAt: AFTER_EXPIRY,
   payableState: 'open',
   payableVersion: 1,

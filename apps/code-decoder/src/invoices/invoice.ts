@@ -39,7 +39,7 @@ export interface StoredInvoice {
   /** Creation time according to the till. */
   readonly createdUTCDate: Date;
   /** Creation time according to this service. */
-  readonly madeAt: Date;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly payableState: PayableState;
   readonly payableVersion: number;

@@ -72,7 +72,7 @@ test('a request with an invalid locale is rejected with 400 and an error that na
   }
 });
 
-test('a retry with another locale returns the same session, because replicas of an earlier release ignore the locale', async () => {
+test('a retry with another locale returns the same session, whose page keeps its first locale (H7)', async () => {
   const request = buildSessionRequest({ locale: 'zu' });
   const create = (payload: Record<string, unknown>) =>
     gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClosePayableV1 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { DataSource } from 'typeorm';
 import { describePayable } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 
@@ -12,7 +11,6 @@ export class CancelSession {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(Commands) private readonly commands: Commands,
-    @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
   async execute(owner: SessionOwner, sessionId: string): Promise<void> {
@@ -22,6 +20,6 @@ export class CancelSession {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
     const closed = await this.commands.request(ClosePayableV1, { payable: describePayable(session) });
-    await this.sessions.updatePayable(this.dataSource, closed);
+    await this.sessions.updatePayable(closed);
   }
 }

@@ -38,9 +38,7 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
-  /**
-   * BCP 47 language of the payment page. Null if the merchant sent none, or if an earlier release created the session.
-   */
+  /** BCP 47 language of the payment page. Null if the merchant sent none. */
   readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -104,9 +102,8 @@ export function describePayable(session: Session): PayableDescriptor {
 }
 
 /**
- * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not
- * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained the locale, these
- * replicas would reject a retry.
+ * Equal for a request and its retry with the same content (C7). Does not contain the locale, because a retry may have
+ * another locale (H7): the locale is only a presentation of the same order.
  */
 export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [

@@ -2,10 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { TillCodeCreated } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/**
- * Reads and stores the static codes of tills. (TillInvoiceRepository reads the codes of invoices, which are in the same
- * table.)
- */
+/** Reads and stores the static codes of tills. */
 @Injectable()
 export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
@@ -14,7 +11,7 @@ export class TillCodeRepository {
   async findMerchantName(code: string): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
       `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
-         FROM known_till_codes c WHERE c.code = $1 AND c.expires_at IS NULL`,
+         FROM known_till_codes c WHERE c.code = $1`,
       [code],
     );
     return row?.merchantName ?? undefined;

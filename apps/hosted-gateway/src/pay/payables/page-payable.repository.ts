@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
-import { DataSource } from 'typeorm';
 import { isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
@@ -13,7 +12,6 @@ export class PagePayableRepository {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
-    @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
   /**
@@ -46,7 +44,7 @@ export class PagePayableRepository {
 
   /** Stores the new state of an invoice that changed without a payment. The newest version wins. */
   updateInvoice(payable: PayableSnapshot): Promise<void> {
-    return this.invoices.updatePayable(this.dataSource, payable);
+    return this.invoices.updatePayable(payable);
   }
 
   /** Versions of the payables with open event streams. */
