@@ -192,7 +192,7 @@ export class InvoiceRepository {
 }
 
 /** A new state of a payable, and its time (ISO 8601 UTC). */
-export interface PayableChange {
+interface PayableChange {
   readonly payable: PayableSnapshot;
   readonly at: string;
 }

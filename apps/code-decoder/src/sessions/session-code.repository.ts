@@ -24,7 +24,7 @@ export interface CodedSession {
 }
 
 /** A session that was created or extended, and the time of the event (ISO 8601 UTC). */
-export interface SessionVersion {
+interface SessionVersion {
   readonly payable: PayableDescriptor;
   readonly at: string;
 }

@@ -7,7 +7,7 @@ import {
   SessionCreatedV1,
   SessionExtendedV1,
 } from '@svc/contracts';
-import { isOwnCode, isUuid } from '@svc/kernel';
+import { DomainError, isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched, listColumns } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -138,7 +138,7 @@ export class SessionRepository {
   );
   private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertBatch(payments), {
     ...BATCH_OPTIONS,
-    key: ({ source }) => source.sessionId,
+    key: ({ payable }) => payable.payableId,
   });
 
   /** Writes the session and its event in one statement. False if the site has used this requestId before. */
@@ -182,12 +182,19 @@ export class SessionRepository {
     return row;
   }
 
-  async findOwned(owner: SessionOwner, sessionId: string): Promise<Session | undefined> {
-    const [row] = await this.dataSource.query<Session[]>(
-      `${SELECT} FROM sessions WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
-      [sessionId, owner.merchantId, owner.siteId, owner.mode],
-    );
-    return row;
+  /** Throws `resource.not-found` if the owner has no such session. */
+  async getOwned(owner: SessionOwner, sessionId: string): Promise<SessionWithPayments> {
+    const [session] = isUuid(sessionId)
+      ? await this.dataSource.query<SessionWithPayments[]>(
+          `${SELECT_WITH_PAYMENTS} FROM sessions
+            WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
+          [sessionId, owner.merchantId, owner.siteId, owner.mode],
+        )
+      : [];
+    if (session) return session;
+    throw new DomainError('resource.not-found', {
+      message: 'There is no such session of this merchant, site and mode (test or live).',
+    });
   }
 
   /**
@@ -201,15 +208,6 @@ export class SessionRepository {
 
   findWithPayments(sessionId: string): Promise<SessionWithPayments | undefined> {
     return this.findById(sessionId);
-  }
-
-  async findOwnedWithPayments(owner: SessionOwner, sessionId: string): Promise<SessionWithPayments | undefined> {
-    const [row] = await this.dataSource.query<SessionWithPayments[]>(
-      `${SELECT_WITH_PAYMENTS} FROM sessions
-        WHERE session_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
-      [sessionId, owner.merchantId, owner.siteId, owner.mode],
-    );
-    return row;
   }
 
   async findPayment(owner: SessionOwner, paymentReference: string): Promise<HostedPaymentSnapshot | undefined> {

@@ -8,7 +8,7 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
-import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from './max-session-payments.js';
 
 /** Lifetime of a session (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
@@ -89,7 +89,7 @@ export function describePayable(session: Session): PayableDescriptor {
     amount: session.amount,
     currencyISOCode: session.currencyISOCode,
     expiresAt: session.expiresAt.toISOString(),
-    triesMax: MAX_SESSION_ATTEMPTS,
+    triesMax: MAX_SESSION_PAYMENTS,
     source: {
       kind: 'session',
       sessionId: session.sessionId,

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { NotifiedSite } from './signing-keys.js';
 
 /** The kinds of signing keys that a site has. */
-export interface ExistingKeys {
+interface ExistingKeys {
   readonly apiKey: boolean;
   readonly webhookSecret: boolean;
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TillCodeCreated } from '@svc/contracts';
+import { isOwnCode } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 
 /** Reads and stores the static codes of tills. */
@@ -7,8 +8,12 @@ import { DataSource } from 'typeorm';
 export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** The name of the merchant to whom a static code belongs. Undefined until the merchant's events have arrived. */
+  /**
+   * The name of the merchant to whom a static code belongs. Undefined for an unknown code, and until the merchant's
+   * events have arrived.
+   */
   async findMerchantName(code: string): Promise<string | undefined> {
+    if (!isOwnCode(code)) return undefined;
     const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
       `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
          FROM known_till_codes c WHERE c.code = $1`,
@@ -17,6 +22,7 @@ export class TillCodeRepository {
     return row?.merchantName ?? undefined;
   }
 
+  /** Existing rows stay unchanged, because the till of a code never changes. */
   async insertIfAbsent(tills: readonly TillCodeCreated[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO known_till_codes (code, mode, merchant_id, site_id, site_reference)

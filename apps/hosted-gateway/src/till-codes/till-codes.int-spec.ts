@@ -63,7 +63,7 @@ test('a till without an open invoice, or whose invoice has not arrived as an eve
   expect(
     (
       await gateway.call('POST', `/c/${code}/payments`, {
-        payload: { reference: '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f', try: 1, encryptedCard: 'a.b.c' },
+        payload: { reference: '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f', paymentNumber: 1, encryptedCard: 'a.b.c' },
       })
     ).status,
   ).toBe(404);
