@@ -2,7 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
-import { isForeignKeyViolation, listColumns } from '@svc/persistence';
+import {
+  type ColumnMap,
+  insertedColumns,
+  isForeignKeyViolation,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { createPayableDescriptor, type StoredInvoice } from './invoice.js';
 import { REQUEST_RETENTION_MS, type RequestIdentity } from './request-identity.js';
@@ -14,7 +21,7 @@ export interface InvoiceOwner {
   readonly mode: Mode;
 }
 
-const COLUMNS = listColumns<StoredInvoice>({
+const COLUMNS: ColumnMap<keyof StoredInvoice> = {
   invoiceId: ['invoice_id', 'uuid'],
   mode: ['mode', 'text'],
   merchantId: ['merchant_id', 'bigint'],
@@ -34,12 +41,12 @@ const COLUMNS = listColumns<StoredInvoice>({
   payableState: ['payable_state', 'text'],
   payableVersion: ['payable_version', 'bigint'],
   closedAt: ['closed_at', 'timestamptz'],
-});
-const SELECT = `SELECT ${COLUMNS.selectFrom('invoices')}`;
+};
+const SELECT = `SELECT ${selectedColumns(COLUMNS)}`;
 
 const CREATE = statementWithEvents({
   writes: `new AS (
-         SELECT * FROM jsonb_to_record($invoice) AS invoice(${COLUMNS.record})
+         SELECT * FROM jsonb_to_record($invoice) AS invoice(${recordColumns(COLUMNS)})
        ), remembered AS (
          INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
          SELECT new."merchantId", new."siteId", new.mode, request.id, request.fingerprint, new."invoiceId", new."createdAt"
@@ -49,8 +56,8 @@ const CREATE = statementWithEvents({
           WHERE r.created_at <= $deletableAt OR (r.invoice_id = $expiredInvoiceId AND r.request_id LIKE 'body:%')
          RETURNING 1
        ), created AS (
-         INSERT INTO invoices (${COLUMNS.columns})
-         SELECT ${COLUMNS.properties} FROM new
+         INSERT INTO invoices (${insertedColumns(COLUMNS)})
+         SELECT ${recordValues(COLUMNS, 'new')} FROM new
           WHERE (SELECT count(*) FROM remembered) = cardinality($requestIds::text[])
          ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
          RETURNING invoice_id

@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
-import { listColumns } from '@svc/persistence';
+import {
+  type ColumnMap,
+  excludedColumns,
+  insertedColumns,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 
 /** The data of a hosted session that decoding its code requires. */
@@ -29,7 +36,7 @@ interface SessionVersion {
   readonly at: string;
 }
 
-const COLUMNS = listColumns<Omit<CodedSession, 'siteReference' | 'closedAt'> & { readonly code: string }>({
+const COLUMNS: ColumnMap<Exclude<keyof CodedSession, 'siteReference' | 'closedAt'> | 'code'> = {
   sessionId: ['session_id', 'uuid'],
   code: ['code', 'text'],
   mode: ['mode', 'text'],
@@ -40,7 +47,7 @@ const COLUMNS = listColumns<Omit<CodedSession, 'siteReference' | 'closedAt'> & {
   currencyISOCode: ['currency', 'text'],
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],
-});
+};
 
 /**
  * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
@@ -58,7 +65,7 @@ export class SessionCodeRepository {
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
     const [row] = await this.dataSource.query<CodedSession[]>(
-      `SELECT ${COLUMNS.selectFrom('c')}, c.closed_at AS "closedAt",
+      `SELECT ${selectedColumns(COLUMNS)}, c.closed_at AS "closedAt",
               (SELECT site_reference FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "siteReference"
          FROM session_codes c WHERE c.code = $1 AND c.mode = $2`,
       [code, mode],
@@ -76,9 +83,9 @@ export class SessionCodeRepository {
       createdAt: at,
     }));
     await this.dataSource.query(
-      `INSERT INTO session_codes AS stored (${COLUMNS.columns})
-       SELECT ${COLUMNS.properties} FROM jsonb_to_recordset($1::jsonb) AS new(${COLUMNS.record})
-       ON CONFLICT (session_id) DO UPDATE SET ${COLUMNS.updates}
+      `INSERT INTO session_codes AS stored (${insertedColumns(COLUMNS)})
+       SELECT ${recordValues(COLUMNS, 'new')} FROM jsonb_to_recordset($1::jsonb) AS new(${recordColumns(COLUMNS)})
+       ON CONFLICT (session_id) DO UPDATE SET ${excludedColumns(COLUMNS)}
         WHERE stored.code IS NULL`,
       [JSON.stringify(rows)],
     );

@@ -9,7 +9,14 @@ import {
 } from '@svc/contracts';
 import { DomainError, isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
-import { batched, listColumns } from '@svc/persistence';
+import {
+  batched,
+  type ColumnMap,
+  insertedColumns,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { type PayableTables, PaymentCopies, selectPayments } from '../payment-copies/payment-copies.repository.js';
 import { isScanned, isStaticCode, type PayerAddress } from './payer-address.js';
@@ -22,7 +29,7 @@ export interface SessionOwner {
   readonly mode: Mode;
 }
 
-const COLUMNS = listColumns<Session>({
+const COLUMNS: ColumnMap<keyof Session> = {
   sessionId: ['session_id', 'uuid'],
   code: ['code', 'text'],
   mode: ['mode', 'text'],
@@ -48,9 +55,9 @@ const COLUMNS = listColumns<Session>({
   payableVersion: ['payable_version', 'bigint'],
   tries: ['tries', 'int'],
   traceparent: ['traceparent', 'text'],
-});
+};
 const TABLES: PayableTables = { payables: 'sessions', payments: 'hosted_payments', id: 'session_id' };
-const SELECT = `SELECT ${COLUMNS.selectFrom('sessions')}`;
+const SELECT = `SELECT ${selectedColumns(COLUMNS)}`;
 const SELECT_WITH_PAYMENTS = `${SELECT}, ${selectPayments(TABLES)}`;
 const MAX_KNOWN_VERSIONS = 10_000;
 
@@ -74,9 +81,9 @@ interface NewSession {
 
 const CREATE_SESSIONS = statementWithEvents({
   writes: `created AS (
-         INSERT INTO sessions (${COLUMNS.columns}, fingerprint)
-         SELECT ${COLUMNS.properties}, fingerprint
-           FROM jsonb_to_recordset($sessions) AS new(${COLUMNS.record}, fingerprint text)
+         INSERT INTO sessions (${insertedColumns(COLUMNS)}, fingerprint)
+         SELECT ${recordValues(COLUMNS, 'new')}, new.fingerprint
+           FROM jsonb_to_recordset($sessions) AS new(${recordColumns(COLUMNS)}, fingerprint text)
          ON CONFLICT ON CONSTRAINT sessions_idempotency DO NOTHING
          RETURNING session_id
        )`,

@@ -6,7 +6,7 @@ import {
   type PaymentSnapshot,
 } from '@svc/contracts';
 import { isOwnCode, isUuid } from '@svc/kernel';
-import { listColumns } from '@svc/persistence';
+import { type ColumnMap, insertedColumns, recordColumns, recordValues, selectedColumns } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { type PayableTables, PaymentCopies, selectPayments } from '../payment-copies/payment-copies.repository.js';
 import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
@@ -18,7 +18,7 @@ type NewInvoice = Omit<
   'merchantName' | 'features' | 'minimumAmount' | 'maximumAmount' | 'payments' | 'expiresAt' | keyof InvoiceState
 > & { readonly expiresAt: string };
 
-const NEW_INVOICE = listColumns<NewInvoice>({
+const NEW_INVOICE: ColumnMap<keyof NewInvoice> = {
   invoiceReference: ['invoice_reference', 'uuid'],
   code: ['code', 'text'],
   mode: ['mode', 'text'],
@@ -31,12 +31,12 @@ const NEW_INVOICE = listColumns<NewInvoice>({
   lineItems: ['line_items', 'jsonb'],
   expiresAt: ['expires_at', 'timestamptz'],
   triesMax: ['tries_max', 'int'],
-});
-const INVOICE_STATE = listColumns<InvoiceState>({
+};
+const INVOICE_STATE: ColumnMap<keyof InvoiceState> = {
   payableState: ['payable_state', 'text'],
   payableVersion: ['payable_version', 'bigint'],
   tries: ['tries', 'int'],
-});
+};
 const TABLES: PayableTables = {
   payables: 'known_invoices',
   payments: 'invoice_payments',
@@ -45,7 +45,7 @@ const TABLES: PayableTables = {
 
 /** Each read model is a subquery: PostgreSQL plans a join while the tables are empty, and could then read whole tables. */
 const FIND = `
-  SELECT ${NEW_INVOICE.selectFrom('known_invoices')}, ${INVOICE_STATE.selectFrom('known_invoices')},
+  SELECT ${selectedColumns(NEW_INVOICE)}, ${selectedColumns(INVOICE_STATE)},
          (SELECT merchant_name FROM known_sites s
            WHERE s.merchant_id = known_invoices.merchant_id AND s.site_id = known_invoices.site_id) AS "merchantName",
          coalesce((SELECT features FROM known_merchants m WHERE m.merchant_id = known_invoices.merchant_id), '{}') AS features,
@@ -111,9 +111,9 @@ export class TillInvoiceRepository {
       triesMax: payable.triesMax,
     }));
     await this.dataSource.query(
-      `INSERT INTO known_invoices (${NEW_INVOICE.columns}, ${INVOICE_STATE.columns})
-       SELECT ${NEW_INVOICE.properties}, coalesce(payment.state, 'open'), coalesce(payment.version, 1), coalesce(payment.tries, 0)
-         FROM jsonb_to_recordset($1::jsonb) AS new(${NEW_INVOICE.record})
+      `INSERT INTO known_invoices (${insertedColumns(NEW_INVOICE)}, ${insertedColumns(INVOICE_STATE)})
+       SELECT ${recordValues(NEW_INVOICE, 'new')}, coalesce(payment.state, 'open'), coalesce(payment.version, 1), coalesce(payment.tries, 0)
+         FROM jsonb_to_recordset($1::jsonb) AS new(${recordColumns(NEW_INVOICE)})
          LEFT JOIN LATERAL (SELECT snapshot #>> '{payable,state}' AS state, version, (snapshot #>> '{payable,tries}')::int AS tries
                               FROM invoice_payments p WHERE p.invoice_reference = new."invoiceReference"
                              ORDER BY version DESC LIMIT 1) AS payment ON true
