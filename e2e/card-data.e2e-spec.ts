@@ -200,7 +200,7 @@ describe('card data', () => {
     const { sessionId } = await preparePayRequest(redirectUrl);
     const clear = await sendPayRequest(gatewayUrl, {
       sessionId,
-      body: JSON.stringify({ reference: sessionId, try: 1, encryptedCard: cardNumber, cardNumber }),
+      body: JSON.stringify({ reference: sessionId, paymentNumber: 1, encryptedCard: cardNumber, cardNumber }),
     });
     expect(clear.httpStatus).toBe(400);
     const answers = await Promise.all([

@@ -158,7 +158,7 @@ CREATE TABLE invoices (
     origin text NOT NULL,
     origin_reference text,
     created_utc_date timestamp with time zone NOT NULL,
-    made_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
@@ -283,13 +283,13 @@ CREATE TABLE session_codes (
     merchant_order_id text,
     amount bigint,
     currency text,
-    made_at timestamp with time zone,
+    created_at timestamp with time zone,
     expires_at timestamp with time zone,
     closed_at timestamp with time zone,
     CONSTRAINT session_codes_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT session_codes_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT session_codes_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT session_codes_halves CHECK ((num_nulls(code, mode, merchant_id, site_id, merchant_order_id, amount, currency, made_at, expires_at) =
+    CONSTRAINT session_codes_halves CHECK ((num_nulls(code, mode, merchant_id, site_id, merchant_order_id, amount, currency, created_at, expires_at) =
 CASE
     WHEN (code IS NULL) THEN 9
     ELSE 0
@@ -314,7 +314,7 @@ CREATE TABLE till_codes (
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
     site_reference text NOT NULL,
-    made_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
     CONSTRAINT till_codes_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT till_codes_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT till_codes_site_reference CHECK ((length(site_reference) <= 100))
@@ -400,7 +400,7 @@ CREATE INDEX invoices_at_till ON invoices USING btree (site_id, mode, site_refer
 
 CREATE UNIQUE INDEX invoices_by_code ON invoices USING btree (code);
 
-CREATE INDEX invoices_by_external_reference ON invoices USING btree (site_id, mode, external_reference, made_at, invoice_id);
+CREATE INDEX invoices_by_external_reference ON invoices USING btree (site_id, mode, external_reference, created_at, invoice_id);
 
 CREATE UNIQUE INDEX invoices_one_open ON invoices USING btree (site_id, mode, external_reference) WHERE (payable_state = ANY (ARRAY['open'::text, 'reserved'::text]));
 

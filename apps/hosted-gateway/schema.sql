@@ -1,5 +1,14 @@
 -- Made by apps/all-in-one/src/schemas.int-spec.ts from all migrations, to be read. Do not run or edit it. In production the schema is named for the service.
 
+CREATE FUNCTION append_to_feed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+  BEGIN
+    NEW.feed_txid := pg_current_xact_id();
+    NEW.feed_position := nextval('hosted_payments_feed_position');
+    RETURN NEW;
+  END $$;
+
 CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -54,15 +63,6 @@ CREATE FUNCTION run_as_owner(work regprocedure) RETURNS void
     AS $$
       BEGIN
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = %I, pg_temp', work, current_schema());
-      END $$;
-
-CREATE FUNCTION take_place_in_feed() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-      BEGIN
-        NEW.feed_txid := pg_current_xact_id();
-        NEW.feed_position := nextval('hosted_payments_feed_position');
-        RETURN NEW;
       END $$;
 
 CREATE TABLE card_keys (
@@ -190,12 +190,42 @@ CREATE TABLE known_api_keys (
     CONSTRAINT known_api_keys_site CHECK (((kind = 'site'::text) = (site_id IS NOT NULL)))
 );
 
+CREATE TABLE known_invoices (
+    invoice_reference uuid NOT NULL,
+    code text NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint NOT NULL,
+    site_reference text NOT NULL,
+    external_reference text,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    line_items jsonb NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    tries_max integer NOT NULL,
+    payable_state text NOT NULL,
+    payable_version bigint NOT NULL,
+    tries integer NOT NULL,
+    CONSTRAINT known_invoices_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    CONSTRAINT known_invoices_code CHECK ((code ~ '^[0-9]{20}$'::text)),
+    CONSTRAINT known_invoices_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT known_invoices_external_reference CHECK ((length(external_reference) <= 100)),
+    CONSTRAINT known_invoices_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
+    CONSTRAINT known_invoices_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT known_invoices_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
+    CONSTRAINT known_invoices_payable_version CHECK ((payable_version > 0)),
+    CONSTRAINT known_invoices_site_reference CHECK ((length(site_reference) <= 100)),
+    CONSTRAINT known_invoices_tries CHECK (((tries >= 0) AND (tries <= 100))),
+    CONSTRAINT known_invoices_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
+)
+WITH (fillfactor='70');
+
 CREATE TABLE known_merchants (
     merchant_id bigint NOT NULL,
     features jsonb NOT NULL,
     minimum_amount bigint NOT NULL,
-    version bigint NOT NULL,
     maximum_amount bigint,
+    version bigint NOT NULL,
     CONSTRAINT known_merchants_maximum_amount CHECK (((maximum_amount >= 1) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
 );
@@ -218,36 +248,14 @@ CREATE TABLE known_sites (
 
 CREATE TABLE known_till_codes (
     code text NOT NULL,
+    mode text NOT NULL,
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
-    amount bigint,
-    currency text,
-    expires_at timestamp with time zone,
-    invoice_reference uuid,
-    mode text,
-    site_reference text,
-    external_reference text,
-    line_items jsonb,
-    tries_max integer,
-    payable_state text,
-    payable_version bigint,
-    tries integer,
-    CONSTRAINT known_till_codes_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    site_reference text NOT NULL,
     CONSTRAINT known_till_codes_code CHECK ((code ~ '^[0-9]{20}$'::text)),
-    CONSTRAINT known_till_codes_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT known_till_codes_external_reference CHECK ((length(external_reference) <= 100)),
-    CONSTRAINT known_till_codes_invoice CHECK ((num_nulls(amount, currency, expires_at) = ANY (ARRAY[0, 3]))),
-    CONSTRAINT known_till_codes_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
     CONSTRAINT known_till_codes_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT known_till_codes_payable CHECK ((num_nulls(invoice_reference, tries_max, payable_state, payable_version, tries) = ANY (ARRAY[0, 5]))),
-    CONSTRAINT known_till_codes_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
-    CONSTRAINT known_till_codes_payable_version CHECK ((payable_version > 0)),
-    CONSTRAINT known_till_codes_site_reference CHECK ((length(site_reference) <= 100)),
-    CONSTRAINT known_till_codes_till CHECK (((num_nulls(mode, site_reference) = ANY (ARRAY[0, 2])) AND ((invoice_reference IS NULL) OR (mode IS NOT NULL)))),
-    CONSTRAINT known_till_codes_tries CHECK (((tries >= 0) AND (tries <= 100))),
-    CONSTRAINT known_till_codes_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
-)
-WITH (fillfactor='70');
+    CONSTRAINT known_till_codes_site_reference CHECK ((length(site_reference) <= 100))
+);
 
 CREATE TABLE known_webhook_secrets (
     secret_id uuid NOT NULL,
@@ -302,6 +310,7 @@ CREATE TABLE replays (
 
 CREATE TABLE sessions (
     session_id uuid NOT NULL,
+    code text NOT NULL,
     mode text NOT NULL,
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
@@ -318,15 +327,14 @@ CREATE TABLE sessions (
     origin text NOT NULL,
     site_name text,
     custom_fields jsonb NOT NULL,
+    locale text,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    extended boolean NOT NULL,
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
     tries integer NOT NULL,
     traceparent text,
-    code text,
-    locale text,
-    extended boolean DEFAULT false NOT NULL,
     CONSTRAINT sessions_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT sessions_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
     CONSTRAINT sessions_cancel_url CHECK ((length(cancel_url) <= 2048)),
@@ -394,6 +402,9 @@ ALTER TABLE ONLY invoice_payments
 ALTER TABLE ONLY known_api_keys
     ADD CONSTRAINT known_api_keys_pkey PRIMARY KEY (key_id);
 
+ALTER TABLE ONLY known_invoices
+    ADD CONSTRAINT known_invoices_pkey PRIMARY KEY (invoice_reference);
+
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
@@ -444,7 +455,7 @@ CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
 CREATE INDEX known_api_keys_usable ON known_api_keys USING btree (merchant_id, mode) WHERE (NOT revoked);
 
-CREATE UNIQUE INDEX known_till_codes_by_invoice ON known_till_codes USING btree (invoice_reference);
+CREATE UNIQUE INDEX known_invoices_by_code ON known_invoices USING btree (code);
 
 CREATE INDEX known_webhook_secrets_usable ON known_webhook_secrets USING btree (merchant_id, site_id, mode) WHERE (NOT revoked);
 
@@ -456,7 +467,7 @@ ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx
 
 ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
 
-CREATE TRIGGER hosted_payments_final BEFORE INSERT OR UPDATE ON hosted_payments FOR EACH ROW WHEN (((new.feed_position IS NULL) AND ((new.snapshot ->> 'state'::text) = ANY (ARRAY['success'::text, 'failed'::text])))) EXECUTE FUNCTION take_place_in_feed();
+CREATE TRIGGER hosted_payments_final BEFORE INSERT OR UPDATE ON hosted_payments FOR EACH ROW WHEN (((new.feed_position IS NULL) AND ((new.snapshot ->> 'state'::text) = ANY (ARRAY['success'::text, 'failed'::text])))) EXECUTE FUNCTION append_to_feed();
 
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO svc_hosted_gateway;
@@ -482,6 +493,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_hosted_gateway;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invoice_payments TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_invoices TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_hosted_gateway;
 

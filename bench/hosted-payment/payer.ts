@@ -100,15 +100,15 @@ export class Payers {
   }
 }
 
-/** Encrypts the card for this session and attempt, as the script of the page does. */
+/** Encrypts the card for this session and payment, as the script of the page does. */
 function buildPayRequest(page: string, sessionId: string): string {
   const readAttribute = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined) throw new Error(`The page has no data-${name}.`);
     return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   };
-  const attemptNumber = Number(readAttribute('try'));
-  const binding = { sessionId, try: attemptNumber, expiresAt: readAttribute('expires-at') };
+  const paymentNumber = Number(readAttribute('payment-number'));
+  const binding = { sessionId, try: paymentNumber, expiresAt: readAttribute('expires-at') };
   const encryptedCard = encryptCard({ card: CARD, binding }, readAttribute('encryption-key'));
-  return JSON.stringify({ reference: randomUUID(), try: attemptNumber, encryptedCard });
+  return JSON.stringify({ reference: randomUUID(), paymentNumber, encryptedCard });
 }

@@ -74,7 +74,7 @@ export function addGatewayRoutes(
     return reply
       .type('text/html')
       .send(
-        `<!doctype html><main data-state="${session.state}" data-session-id="${session.session_id}" data-try="1" data-expires-at="${session.expires_at.toISOString()}" data-encryption-key="${key}"></main>`,
+        `<!doctype html><main data-state="${session.state}" data-session-id="${session.session_id}" data-payment-number="1" data-expires-at="${session.expires_at.toISOString()}" data-encryption-key="${key}"></main>`,
       );
   });
 

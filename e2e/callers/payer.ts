@@ -32,15 +32,15 @@ export async function payRequestFromPage(page: string, cardNumber = APPROVED): P
     return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   };
   const sessionId = data('session-id');
-  const tryNumber = Number(data('try'));
+  const paymentNumber = Number(data('payment-number'));
   const card: CardData = { cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 };
   const encryptedCard = await encryptCard({
     card,
-    binding: { sessionId, try: tryNumber, expiresAt: data('expires-at') },
+    binding: { sessionId, try: paymentNumber, expiresAt: data('expires-at') },
     publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
   });
   const callsPath = data('calls-path');
-  return { sessionId, callsPath, body: JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard }) };
+  return { sessionId, callsPath, body: JSON.stringify({ reference: randomUUID(), paymentNumber, encryptedCard }) };
 }
 
 export interface PayAnswer {

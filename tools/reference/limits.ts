@@ -32,7 +32,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   merchant: [
     ...EVERY_API,
     ['An invoice can be paid for', 'SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder/src/config.ts', 'seconds'],
-    ['Failed payments of one invoice', 'MAX_INVOICE_ATTEMPTS', 'invoices/invoice.ts', ''],
+    ['Failed payments of one invoice', 'MAX_INVOICE_PAYMENTS', 'invoices/invoice.ts', ''],
     ['Look-ups of one key at once', 'SVC_RETRIEVAL_BURST', 'merchant-retrieval/src/config.ts', ''],
     ['Events of the stream are kept for', 'MAX_NOTIFICATION_AGE_MS', 'stream/notification.repository.ts', 'ms'],
   ],
@@ -40,7 +40,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
     ...EVERY_API,
     ['A session can be paid for', 'SESSION_LIFETIME_MS', 'sessions/session.ts', 'ms'],
     ['A payer can extend a session once by', 'SESSION_EXTENSION_MS', 'sessions/session.ts', 'ms'],
-    ['Failed payments of one session', 'MAX_SESSION_ATTEMPTS', 'sessions/max-session-attempts.ts', ''],
+    ['Failed payments of one session', 'MAX_SESSION_PAYMENTS', 'sessions/max-session-payments.ts', ''],
     ['Custom fields of one session', 'MAX_CUSTOM_FIELDS', 'libs/contracts/src/validation.ts', ''],
   ],
 };

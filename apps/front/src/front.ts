@@ -212,7 +212,7 @@ function forward(
     },
     onError: (_reply, { error }) => {
       const proxyError = classifyProxyError(error);
-      log.warn({ err: error, app, method: request.method, statusCode: proxyError.status }, 'app did not answer');
+      log.warn({ err: error, app, method: request.method, statusCode: proxyError.status }, 'app did not respond');
       sendProxyError(front, request, reply, proxyError);
     },
   });

@@ -51,8 +51,8 @@ const { formErrors, processing } = messages;
  * Handles a payment from the moment when the payer presses Pay until the page reloads, or the form can be used again.
  */
 export class PaymentController {
-  private attemptNumber = Number(pageData['try']);
-  private reference = createReference(this.attemptNumber);
+  private paymentNumber = Number(pageData['paymentNumber']);
+  private reference = createReference(this.paymentNumber);
   private readonly poller = createPoller(
     (polled) => this.onState(polled),
     () => {
@@ -102,14 +102,20 @@ export class PaymentController {
     this.sendCount = 0;
     try {
       const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: this.attemptNumber, expiresAt: pageData['expiresAt'] ?? '' };
+      const binding = { sessionId, try: this.paymentNumber, expiresAt: pageData['expiresAt'] ?? '' };
       const card = readCard(texts, now());
       const brand = cardBrand(card.cardNumber);
       if (brand.name !== 'unknown') storeBrand(brand.label, card.cardNumber);
       const encryptedCard = await encryptCard({ card, binding, publicJwk });
       const reference = this.reference.get();
       const chosenAmounts = this.amounts?.read();
-      this.body = { reference, try: this.attemptNumber, encryptedCard, ...chosenAmounts, browser: readBrowserData() };
+      this.body = {
+        reference,
+        paymentNumber: this.paymentNumber,
+        encryptedCard,
+        ...chosenAmounts,
+        browser: readBrowserData(),
+      };
       if (this.amounts) storeOwnPayment(callsAddress.path, reference);
     } catch {
       this.restoreForm(formErrors.cannotEncrypt);
@@ -131,7 +137,7 @@ export class PaymentController {
     const isRejected = firstStep.do === 'show-form-error';
     const step = isRejected ? await this.handleRejection(firstStep, mayHaveArrived) : firstStep;
     if (step.do === 'reload') return reload();
-    if (step.do === 'next-attempt') return this.showNextAttempt(step.state);
+    if (step.do === 'next-payment') return this.showNextPayment(step.state);
     if (step.do === 'redirect') {
       this.poller.stop();
       return location.assign(step.url);
@@ -176,9 +182,9 @@ export class PaymentController {
     this.unchangedPolls = isChanged(polled, shownState) ? 0 : this.unchangedPolls + 1;
     const { sendState, unchangedPolls, sendCount } = this;
     const step = decideAfterPoll({ polled, shown: shownState, sendState, unchangedPolls, sendCount });
-    if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextAttempt(polled);
+    if (step === 'reload' && sendState === 'accepted' && canContinueAfterDecline(polled)) this.showNextPayment(polled);
     else if (step === 'reload' && sendState === 'in-flight' && canContinueAfterDecline(polled)) {
-      // The pending response shows whose attempt failed: the attempt of this payer or of another payer. Waits only
+      // The pending response shows whose payment failed: the payment of this payer or of another payer. Waits only
       // briefly, because the connection may be broken.
       this.reloadTimer ??= setTimeout(reload, RESPONSE_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
@@ -191,9 +197,9 @@ export class PaymentController {
     this.cardForm.showMessage(message);
   }
 
-  /** Shows the form for the next attempt after a decline, with the same input except the CVV. */
-  private showNextAttempt(state: DeclinedState): void {
-    this.applyState(state, state.decline.try);
+  /** Shows the form for the next payment after a decline, with the same input except the CVV. */
+  private showNextPayment(state: DeclinedState): void {
+    this.applyState(state, state.decline.paymentNumber);
     this.showForm();
     this.cardForm.showDecline(state.decline);
   }
@@ -205,23 +211,23 @@ export class PaymentController {
     const step = decideWhileIdle({
       received,
       shown: shownState,
-      attemptNumber: this.attemptNumber,
+      paymentNumber: this.paymentNumber,
       mayHaveArrived,
       isTyped: this.cardForm.isTyped,
     });
     if (step.do === 'ignore') return;
     if (step.do === 'reload') return reload();
-    const nextAttempt = canContinueAfterDecline(step.state) ? step.state.decline : step.state.coming;
-    this.applyState(step.state, nextAttempt.try);
+    const nextPayment = canContinueAfterDecline(step.state) ? step.state.decline : step.state.nextPayment;
+    this.applyState(step.state, nextPayment.paymentNumber);
     if (step.notice === 'own-decline') this.cardForm.showDecline(step.state.decline);
     if (step.notice === 'other-payer')
-      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextAttempt.triesLeft}`.trim());
+      this.cardForm.showNotice(`${formErrors.otherPayerFailed} ${nextPayment.paymentsLeft}`.trim());
   }
 
-  private applyState({ state, version }: SessionState, attemptNumber: number): void {
+  private applyState({ state, version }: SessionState, paymentNumber: number): void {
     [shownState.state, shownState.version] = [state, version];
-    this.attemptNumber = attemptNumber;
-    this.reference = createReference(attemptNumber);
+    this.paymentNumber = paymentNumber;
+    this.reference = createReference(paymentNumber);
   }
 
   private showForm(): void {
@@ -239,6 +245,6 @@ export class PaymentController {
   }
 }
 
-function createReference(attemptNumber: number): PaymentReference {
-  return new PaymentReference(storageIfAllowed(), sessionId, attemptNumber, () => crypto.randomUUID());
+function createReference(paymentNumber: number): PaymentReference {
+  return new PaymentReference(storageIfAllowed(), sessionId, paymentNumber, () => crypto.randomUUID());
 }

@@ -9,7 +9,12 @@ const TEXTS = { cardNumber: '4242 4242 4242 4242', expiry: '12 / 30', cvv: '123'
 const DECLINED = {
   state: 'declined',
   version: 4,
-  decline: { try: 2, title: 'Insufficient funds', next: 'Use another card.', triesLeft: 'You can try 4 times.' },
+  decline: {
+    paymentNumber: 2,
+    title: 'Insufficient funds',
+    next: 'Use another card.',
+    paymentsLeft: 'You can try 4 times.',
+  },
 };
 
 /** A response of the gateway. Undefined: there is no response. */
@@ -77,7 +82,7 @@ describe('a payment that the server has accepted', () => {
     expect(readNote()).toBe(processing.stillChecking);
   });
 
-  it('shows the form for the next attempt, with the same card, after a poll with its decline', async () => {
+  it('shows the form for the next payment, with the same card, after a poll with its decline', async () => {
     findInput('card-number').value = TEXTS.cardNumber;
     await payment.pay(TEXTS);
     replies.state = { status: 200, body: DECLINED };

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ThrottlerModule } from '@nestjs/throttler';
+import { ThrottlerModule, type ThrottlerOptions } from '@nestjs/throttler';
 import {
   CredentialsConsumer,
   CredentialsHeartbeatModule,
@@ -27,6 +27,7 @@ import { RefreshPayments } from './pay/payables/refresh-payments.js';
 import { StateStreams } from './pay/state-streams.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { ReadSessionController } from './payments/read-session.controller.js';
+import type { ThrottlerName } from './rate-limit.guard.js';
 import { CancelSession } from './sessions/cancel-session.js';
 import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
@@ -35,9 +36,9 @@ import { SessionsController } from './sessions/sessions.controller.js';
 import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
 import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { SlidingWindow } from './sliding-window.js';
+import { FindOpenInvoice } from './till-codes/find-open-invoice.js';
 import { TillCodeRepository } from './till-codes/till-code.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
-import { TillCodes } from './till-codes/till-codes.js';
 import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 
 @Module({
@@ -46,21 +47,12 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     ThrottlerModule.forRootAsync({
       inject: [HostedGatewayConfig, Clock],
       useFactory: (config: HostedGatewayConfig, clock: Clock) => ({
+        // Each route group names its throttler by its guard (rate-limit.guard.ts).
         throttlers: [
-          { name: 'keyless', ttl: 60_000, limit: config.SVC_KEYLESS_CALLS_PER_MINUTE },
-          { name: 'payments', ttl: 60_000, limit: config.SVC_PAYMENTS_PER_MINUTE },
-          {
-            name: 'deliveries',
-            ttl: 60_000,
-            limit: config.SVC_DELIVERIES_CALLS_PER_MINUTE,
-            skipIf: (context) => context.getClass() !== DeliveriesController,
-          },
-          {
-            name: 'reports',
-            ttl: 60_000,
-            limit: MAX_REPORTS_PER_MINUTE,
-            skipIf: (context) => context.getClass() !== CspReportsController,
-          },
+          limitPerMinute('keyless', config.SVC_KEYLESS_CALLS_PER_MINUTE),
+          limitPerMinute('payments', config.SVC_PAYMENTS_PER_MINUTE),
+          limitPerMinute('deliveries', config.SVC_DELIVERIES_CALLS_PER_MINUTE),
+          limitPerMinute('reports', MAX_REPORTS_PER_MINUTE),
         ],
         storage: new SlidingWindow(clock),
       }),
@@ -88,7 +80,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     CreateSession,
     ExtendSession,
     FindMissingKeys,
-    TillCodes,
+    FindOpenInvoice,
     PayOnPage,
     InFlightPayments,
     SessionRepository,
@@ -105,3 +97,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
   exports: [ReadinessCheck],
 })
 export class HostedGatewayModule {}
+
+function limitPerMinute(name: ThrottlerName, limit: number): ThrottlerOptions {
+  return { name, limit, ttl: 60_000 };
+}

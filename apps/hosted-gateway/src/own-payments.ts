@@ -3,7 +3,7 @@
  * and the server reads it.
  */
 const COOKIE_NAME = 'svc-payment';
-/** Enough for the attempts of one payer. Also the number of attempts on the page of a session. */
+/** Enough for the payments of one payer. Also the number of payments on the page of a session. */
 const MAX_REFERENCES = 5;
 
 /**

@@ -33,8 +33,8 @@ export const order: OrderDetails = {
 export const openPage: PayablePage = {
   ...order,
   state: 'open',
-  try: 1,
-  triesLeft: 5,
+  paymentNumber: 1,
+  paymentsLeft: 5,
   expiresAt: '2026-11-20T18:33:36.123Z',
   canExtend: true,
   encryptionKey: { kty: 'EC', crv: 'P-256', x: 'eHg', y: 'eXk', kid: 'card-1' },
@@ -43,8 +43,8 @@ export const openPage: PayablePage = {
 export const declinedPage: PayablePage = {
   ...openPage,
   state: 'declined',
-  try: 2,
-  triesLeft: 4,
+  paymentNumber: 2,
+  paymentsLeft: 4,
   decline: { errorReference: '11', message: 'Insufficient funds' },
 };
 export const paidPage: PaidPage = {

@@ -51,7 +51,7 @@ import { OldDataRepository } from './store/old-data.repository.js';
       provide: CALL_HANDLERS,
       inject: [InvoiceCalls, RefundCalls],
       useFactory: ({ createHandler, closeHandler }: InvoiceCalls, refund: RefundCalls): CallHandlers => ({
-        'make-invoice': createHandler,
+        'create-invoice': createHandler,
         'close-invoice': closeHandler,
         refund,
       }),

@@ -44,7 +44,7 @@ export class SiteSettings {
 }
 
 /** The configuration file (JSON). Unknown members fail the start, so that a misspelt name is noticed. */
-export class SettingsFile {
+class SettingsFile {
   /** URL of the platform's main API, without a slash at the end. */
   @IsBaseUrl()
   @Matches(/^https?:/, { message: '$property must begin with https:// or http://' })

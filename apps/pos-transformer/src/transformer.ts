@@ -65,9 +65,9 @@ export async function startTransformer(
     areJobsRunning = true;
     try {
       app.get(PlatformClock).checkComputerClock();
-      app.get(RenewInvoices).runOnce();
+      app.get(RenewInvoices).runStep();
       await app.get(SyncPayments).poll();
-      await app.get(PollRefunds).runOnce();
+      await app.get(PollRefunds).runStep();
     } catch (error) {
       log.error({ err: error }, 'jobs have failed; they will run again');
     } finally {
@@ -94,7 +94,7 @@ export async function startTransformer(
 
 function cleanUp({ app, log }: StandaloneApp): void {
   try {
-    app.get(CleanupJob).runOnce();
+    app.get(CleanupJob).runStep();
   } catch (error) {
     log.error({ err: error }, 'old data could not be deleted; the job will run again');
   }

@@ -52,7 +52,7 @@ export class TestStore {
   }
 
   insertCall(changes: Readonly<Record<string, string | number | null>> = {}): number {
-    const row = { site_id: 1, kind: 'make-invoice', subject: 'a', state: 'waiting' };
+    const row = { site_id: 1, kind: 'create-invoice', subject: 'a', state: 'waiting' };
     return this.insert('outgoing_calls', { ...row, ...changes });
   }
 

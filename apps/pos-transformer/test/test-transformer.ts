@@ -164,7 +164,7 @@ export class TestTransformer {
   }
 
   async sendDueCalls(): Promise<void> {
-    await this.transformer.app.get(CallSender).runOnce();
+    await this.transformer.app.get(CallSender).runStep();
   }
 
   /** Advances the clock until all postponed calls are due, and sends them. */
@@ -175,11 +175,11 @@ export class TestTransformer {
 
   /** Runs the job that polls pending refunds. */
   async pollRefunds(): Promise<void> {
-    await this.transformer.app.get(PollRefunds).runOnce();
+    await this.transformer.app.get(PollRefunds).runStep();
   }
 
   async renewInvoices(): Promise<void> {
-    this.transformer.app.get(RenewInvoices).runOnce();
+    this.transformer.app.get(RenewInvoices).runStep();
     await this.sendDueCalls();
   }
 

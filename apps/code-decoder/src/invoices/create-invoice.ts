@@ -153,7 +153,7 @@ export class CreateInvoice {
       origin: request.origin,
       originReference: request.originReference ?? null,
       createdUTCDate: new Date(request.createdUTCDate),
-      madeAt: now,
+      createdAt: now,
       expiresAt: new Date(now.getTime() + this.config.SVC_INVOICE_LIFETIME_SECONDS * 1_000),
       payableState: 'open',
       payableVersion: 1,

@@ -7,7 +7,7 @@ import { REQUEST_RETENTION_MS, type RequestIdentity } from './request-identity.j
 const DELETE_BATCH_SIZE = 1_000;
 
 /** A request that has created, or returned, an invoice. */
-export interface RememberedRequest extends RequestIdentity {
+interface RememberedRequest extends RequestIdentity {
   readonly invoiceId: string;
 }
 

@@ -35,7 +35,7 @@ async function storeInvoice(values: Partial<StoredInvoice> = {}): Promise<Stored
     origin: 'Karoo POS 4.2',
     originReference: null,
     createdUTCDate: decoder.clock.now(),
-    madeAt: decoder.clock.now(),
+    createdAt: decoder.clock.now(),
     expiresAt: decoder.clock.later(3_600_000),
     payableState: 'open',
     payableVersion: 1,
@@ -53,9 +53,13 @@ test.each(['open', 'reserved'] as const)(
   'findByExternalReference returns the invoice that is %s, not an older or a newer closed invoice',
   async (payableState) => {
     const externalReference = 'basket-1';
-    for (const madeAt of [decoder.clock.now(), decoder.clock.later(5_000)])
-      await applyPayableState(await storeInvoice({ externalReference, madeAt }), 'closed', 2, madeAt);
-    const { invoiceId } = await storeInvoice({ externalReference, madeAt: decoder.clock.later(2_000), payableState });
+    for (const createdAt of [decoder.clock.now(), decoder.clock.later(5_000)])
+      await applyPayableState(await storeInvoice({ externalReference, createdAt }), 'closed', 2, createdAt);
+    const { invoiceId } = await storeInvoice({
+      externalReference,
+      createdAt: decoder.clock.later(2_000),
+      payableState,
+    });
     expect(await invoices.findByExternalReference(owner, externalReference)).toMatchObject({ invoiceId });
   },
 );

@@ -2,7 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
-import { isForeignKeyViolation } from '@svc/persistence';
+import {
+  type ColumnMap,
+  insertedColumns,
+  isForeignKeyViolation,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { createPayableDescriptor, type StoredInvoice } from './invoice.js';
 import { REQUEST_RETENTION_MS, type RequestIdentity } from './request-identity.js';
@@ -14,33 +21,48 @@ export interface InvoiceOwner {
   readonly mode: Mode;
 }
 
-const COLUMNS = `i.invoice_id AS "invoiceId", i.mode, i.merchant_id AS "merchantId", i.site_id AS "siteId",
-  i.site_reference AS "siteReference", i.external_reference AS "externalReference", i.fingerprint, i.code, i.amount,
-  i.currency AS "currencyISOCode", i.line_items AS "lineItems", i.origin, i.origin_reference AS "originReference",
-  i.created_utc_date AS "createdUTCDate", i.made_at AS "madeAt", i.expires_at AS "expiresAt",
-  i.payable_state AS "payableState", i.payable_version AS "payableVersion", i.closed_at AS "closedAt"`;
+const COLUMNS: ColumnMap<keyof StoredInvoice> = {
+  invoiceId: ['invoice_id', 'uuid'],
+  mode: ['mode', 'text'],
+  merchantId: ['merchant_id', 'bigint'],
+  siteId: ['site_id', 'bigint'],
+  siteReference: ['site_reference', 'text'],
+  externalReference: ['external_reference', 'text'],
+  fingerprint: ['fingerprint', 'text'],
+  code: ['code', 'text'],
+  amount: ['amount', 'bigint'],
+  currencyISOCode: ['currency', 'text'],
+  lineItems: ['line_items', 'jsonb'],
+  origin: ['origin', 'text'],
+  originReference: ['origin_reference', 'text'],
+  createdUTCDate: ['created_utc_date', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  payableState: ['payable_state', 'text'],
+  payableVersion: ['payable_version', 'bigint'],
+  closedAt: ['closed_at', 'timestamptz'],
+};
+const SELECT = `SELECT ${selectedColumns(COLUMNS)}`;
 
 const CREATE = statementWithEvents({
-  writes: `remembered AS (
+  writes: `new AS (
+         SELECT * FROM jsonb_to_record($invoice) AS invoice(${recordColumns(COLUMNS)})
+       ), remembered AS (
          INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
-         SELECT $merchantId::bigint, $siteId::bigint, $mode, new.request_id, new.fingerprint, $invoiceId::uuid, $madeAt::timestamptz
-           FROM unnest($requestIds::text[], $requestFingerprints::text[]) AS new(request_id, fingerprint)
+         SELECT new."merchantId", new."siteId", new.mode, request.id, request.fingerprint, new."invoiceId", new."createdAt"
+           FROM new, unnest($requestIds::text[], $requestFingerprints::text[]) AS request(id, fingerprint)
          ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
             SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
-          WHERE r.created_at <= $forgottenAt OR (r.invoice_id = $expiredInvoiceId AND r.request_id LIKE 'body:%')
+          WHERE r.created_at <= $deletableAt OR (r.invoice_id = $expiredInvoiceId AND r.request_id LIKE 'body:%')
          RETURNING 1
-       ), made AS (
-         INSERT INTO invoices (invoice_id, mode, merchant_id, site_id, site_reference, external_reference, fingerprint, code, amount,
-                               currency, line_items, origin, origin_reference, created_utc_date, made_at, expires_at,
-                               payable_state, payable_version)
-         SELECT $invoiceId::uuid, $mode, $merchantId::bigint, $siteId::bigint, $siteReference, $externalReference, $fingerprint, $code,
-                $amount::bigint, $currency, $lineItems::jsonb, $origin, $originReference, $createdUTCDate::timestamptz, $madeAt::timestamptz,
-                $expiresAt::timestamptz, $payableState, $payableVersion::bigint
+       ), created AS (
+         INSERT INTO invoices (${insertedColumns(COLUMNS)})
+         SELECT ${recordValues(COLUMNS, 'new')} FROM new
           WHERE (SELECT count(*) FROM remembered) = cardinality($requestIds::text[])
          ON CONFLICT (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved') DO NOTHING
          RETURNING invoice_id
        )`,
-  changed: 'made',
+  changed: 'created',
   aggregateId: 'invoice_id',
 });
 
@@ -76,27 +98,10 @@ export class InvoiceRepository {
       },
     });
     const parameters = {
-      invoiceId: invoice.invoiceId,
-      mode: invoice.mode,
-      merchantId: invoice.merchantId,
-      siteId: invoice.siteId,
-      siteReference: invoice.siteReference,
-      externalReference: invoice.externalReference,
-      fingerprint: invoice.fingerprint,
-      code: invoice.code,
-      amount: invoice.amount,
-      currency: invoice.currencyISOCode,
-      lineItems: invoice.lineItems === null ? null : JSON.stringify(invoice.lineItems),
-      origin: invoice.origin,
-      originReference: invoice.originReference,
-      createdUTCDate: invoice.createdUTCDate,
-      madeAt: invoice.madeAt,
-      expiresAt: invoice.expiresAt,
-      payableState: invoice.payableState,
-      payableVersion: invoice.payableVersion,
+      invoice: JSON.stringify(invoice),
       requestIds: requests.map(({ requestId }) => requestId),
       requestFingerprints: requests.map(({ fingerprint }) => fingerprint),
-      forgottenAt: this.clock.later(-REQUEST_RETENTION_MS),
+      deletableAt: this.clock.later(-REQUEST_RETENTION_MS),
       expiredInvoiceId: expiredInvoiceId ?? null,
     };
     try {
@@ -111,7 +116,7 @@ export class InvoiceRepository {
 
   async findOwned(owner: InvoiceOwner, invoiceId: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
-      `SELECT ${COLUMNS} FROM invoices i WHERE i.invoice_id = $1 AND i.merchant_id = $2 AND i.site_id = $3 AND i.mode = $4`,
+      `${SELECT} FROM invoices WHERE invoice_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4`,
       [invoiceId, owner.merchantId, owner.siteId, owner.mode],
     );
     return row;
@@ -125,13 +130,13 @@ export class InvoiceRepository {
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
-      `(SELECT ${COLUMNS}, 1 AS rank FROM invoices i
-         WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
-           AND i.payable_state IN ('open', 'reserved'))
+      `(${SELECT}, 1 AS rank FROM invoices
+         WHERE site_id = $1 AND mode = $2 AND external_reference = $3 AND merchant_id = $4
+           AND payable_state IN ('open', 'reserved'))
        UNION ALL
-       (SELECT ${COLUMNS}, 2 FROM invoices i
-         WHERE i.site_id = $1 AND i.mode = $2 AND i.external_reference = $3 AND i.merchant_id = $4
-         ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1)
+       (${SELECT}, 2 FROM invoices
+         WHERE site_id = $1 AND mode = $2 AND external_reference = $3 AND merchant_id = $4
+         ORDER BY created_at DESC, invoice_id DESC LIMIT 1)
        ORDER BY rank LIMIT 1`,
       [owner.siteId, owner.mode, externalReference, owner.merchantId],
     );
@@ -141,7 +146,7 @@ export class InvoiceRepository {
   /** Does not check an owner, because any person who sees a code may decode it. */
   async findByCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
-      `SELECT ${COLUMNS} FROM invoices i WHERE i.code = $1 AND i.mode = $2`,
+      `${SELECT} FROM invoices WHERE code = $1 AND mode = $2`,
       [code, mode],
     );
     return row;
@@ -154,11 +159,11 @@ export class InvoiceRepository {
    */
   async findByTillCode(mode: Mode | undefined, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
-      `SELECT ${COLUMNS} FROM invoices i
-        WHERE (i.site_id, i.mode, i.site_reference)
+      `${SELECT} FROM invoices
+        WHERE (site_id, mode, site_reference)
               = (SELECT site_id, mode, site_reference FROM till_codes WHERE code = $1 AND mode = coalesce($2, mode))
-          AND i.closed_at IS NULL AND i.expires_at > $3
-        ORDER BY i.made_at DESC, i.invoice_id DESC LIMIT 1`,
+          AND closed_at IS NULL AND expires_at > $3
+        ORDER BY created_at DESC, invoice_id DESC LIMIT 1`,
       [code, mode ?? null, this.clock.now()],
     );
     return row;
@@ -179,10 +184,10 @@ export class InvoiceRepository {
     if (newest.length === 0) return;
     await this.dataSource.query(
       `UPDATE invoices i
-          SET payable_state = told.state, payable_version = told.version,
-              closed_at = CASE WHEN told.state IN ('paid', 'refused', 'closed') THEN told.at END
-         FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[]) AS told(invoice_id, state, version, at)
-        WHERE i.invoice_id = told.invoice_id AND i.payable_version < told.version`,
+          SET payable_state = reported.state, payable_version = reported.version,
+              closed_at = CASE WHEN reported.state IN ('paid', 'refused', 'closed') THEN reported.at END
+         FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[]) AS reported(invoice_id, state, version, at)
+        WHERE i.invoice_id = reported.invoice_id AND i.payable_version < reported.version`,
       [
         newest.map(({ payable }) => payable.payableId),
         newest.map(({ payable }) => payable.state),
@@ -194,7 +199,7 @@ export class InvoiceRepository {
 }
 
 /** A new state of a payable, and its time (ISO 8601 UTC). */
-export interface PayableChange {
+interface PayableChange {
   readonly payable: PayableSnapshot;
   readonly at: string;
 }

@@ -14,7 +14,7 @@ import {
   computeFingerprint,
   createPayableDescriptor,
   invoiceState,
-  MAX_INVOICE_ATTEMPTS,
+  MAX_INVOICE_PAYMENTS,
   normaliseLineItem,
   type StoredInvoice,
 } from './invoice.js';
@@ -162,7 +162,7 @@ const STORED: StoredInvoice = {
   origin: 'till',
   originReference: 'o-1',
   createdUTCDate: new Date('2026-03-01T09:59:58Z'),
-  madeAt: EXPIRY,
+  createdAt: EXPIRY,
   expiresAt: AFTER_EXPIRY,
   payableState: 'open',
   payableVersion: 1,
@@ -185,7 +185,7 @@ test('the payable of an invoice contains the references of the invoice and its t
     amount: 12_345,
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:00:00.001Z',
-    triesMax: MAX_INVOICE_ATTEMPTS,
+    triesMax: MAX_INVOICE_PAYMENTS,
     source,
   });
   const { externalReference: _, ...sourceWithoutReference } = source;

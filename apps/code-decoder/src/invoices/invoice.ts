@@ -14,7 +14,7 @@ import type {
  * Number of failed payments after which an invoice is refused. This number is higher than the number for a hosted
  * session, because different people may try to pay a till's invoice. A payable allows no higher number.
  */
-export const MAX_INVOICE_ATTEMPTS = 100;
+export const MAX_INVOICE_PAYMENTS = 100;
 
 /** An invoice of a till (D6). Only the state of its payable changes. */
 export interface StoredInvoice {
@@ -39,7 +39,7 @@ export interface StoredInvoice {
   /** Creation time according to the till. */
   readonly createdUTCDate: Date;
   /** Creation time according to this service. */
-  readonly madeAt: Date;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly payableState: PayableState;
   readonly payableVersion: number;
@@ -78,7 +78,7 @@ export function createPayableDescriptor(invoice: StoredInvoice): PayableDescript
     amount: invoice.amount,
     currencyISOCode: invoice.currencyISOCode,
     expiresAt: invoice.expiresAt.toISOString(),
-    triesMax: MAX_INVOICE_ATTEMPTS,
+    triesMax: MAX_INVOICE_PAYMENTS,
     source: {
       kind: 'invoice',
       invoiceReference: invoice.invoiceId,

@@ -11,7 +11,7 @@ import { parseProviders } from './provider-settings.js';
  * The combined result of all queried providers. If one provider knows the code, it does not matter that others are
  * unavailable.
  */
-export type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
+type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
 
 /** The configured third-party providers (D4). */
 @Injectable()

@@ -156,9 +156,9 @@ test.each(OPTIONAL)(
 );
 
 test.each<[string, unknown, string]>([
-  ['no body', undefined, 'answer is not an object.'],
-  ['text instead of an object', 'text', 'answer is not an object.'],
-  ['a list instead of an object', [], 'answer is not an object.'],
+  ['no body', undefined, 'response is not an object.'],
+  ['text instead of an object', 'text', 'response is not an object.'],
+  ['a list instead of an object', [], 'response is not an object.'],
   ['no merchant', { invoice: INVOICE }, 'merchant is not an object.'],
   ['null for a merchant', { invoice: INVOICE, merchant: null }, 'merchant is not an object.'],
   ['no invoice', { merchant: MERCHANT }, 'invoice is not an object.'],

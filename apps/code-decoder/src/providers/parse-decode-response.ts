@@ -30,7 +30,7 @@ export class InvalidResponseError extends Error {
  * {@link InvalidResponseError}.
  */
 export function parseDecodeResponse(value: unknown): DecodeResponse {
-  const { merchant, invoice } = requireObject(value, 'answer');
+  const { merchant, invoice } = requireObject(value, 'response');
   return {
     merchant: readMerchant(requireObject(merchant, 'merchant')),
     invoice: readInvoice(requireObject(invoice, 'invoice')),

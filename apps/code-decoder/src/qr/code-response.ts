@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Media types in which a code can be requested (D6). The first is the default. */
 const MEDIA_TYPES = ['application/json', 'text/plain', 'image/svg+xml'] as const;
-export type CodeMediaType = (typeof MEDIA_TYPES)[number];
+type CodeMediaType = (typeof MEDIA_TYPES)[number];
 
 /**
  * The media type that the header `Accept` requests. Call it before creating anything, because it throws for an

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
+import {
+  type ColumnMap,
+  excludedColumns,
+  insertedColumns,
+  recordColumns,
+  recordValues,
+  selectedColumns,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 
 /** The data of a hosted session that decoding its code requires. */
@@ -16,17 +24,30 @@ export interface CodedSession {
   readonly amount: number;
   readonly currencyISOCode: string;
   /** Creation time. */
-  readonly madeAt: Date;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   /** Time at which the session was paid, refused or cancelled. */
   readonly closedAt: Date | null;
 }
 
 /** A session that was created or extended, and the time of the event (ISO 8601 UTC). */
-export interface SessionVersion {
+interface SessionVersion {
   readonly payable: PayableDescriptor;
   readonly at: string;
 }
+
+const COLUMNS: ColumnMap<Exclude<keyof CodedSession, 'siteReference' | 'closedAt'> | 'code'> = {
+  sessionId: ['session_id', 'uuid'],
+  code: ['code', 'text'],
+  mode: ['mode', 'text'],
+  merchantId: ['merchant_id', 'bigint'],
+  siteId: ['site_id', 'bigint'],
+  merchantOrderId: ['merchant_order_id', 'text'],
+  amount: ['amount', 'bigint'],
+  currencyISOCode: ['currency', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
+  expiresAt: ['expires_at', 'timestamptz'],
+};
 
 /**
  * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
@@ -44,31 +65,29 @@ export class SessionCodeRepository {
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
     const [row] = await this.dataSource.query<CodedSession[]>(
-      `SELECT c.session_id AS "sessionId", c.mode, c.merchant_id AS "merchantId", c.site_id AS "siteId",
-              (SELECT site_reference FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "siteReference",
-              c.merchant_order_id AS "merchantOrderId", c.amount,
-              c.currency AS "currencyISOCode", c.made_at AS "madeAt", c.expires_at AS "expiresAt", c.closed_at AS "closedAt"
+      `SELECT ${selectedColumns(COLUMNS)}, c.closed_at AS "closedAt",
+              (SELECT site_reference FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "siteReference"
          FROM session_codes c WHERE c.code = $1 AND c.mode = $2`,
       [code, mode],
     );
     return row;
   }
 
-  /** Inserts new sessions. Ignores sessions of earlier releases, which have no code. */
+  /** Inserts new sessions, also if their closing times have arrived before. */
   async insertIfAbsent(sessions: readonly SessionVersion[]): Promise<void> {
-    const withCode = sessions.filter(({ payable }) => payable.source.code !== undefined);
-    if (withCode.length === 0) return;
+    const rows = sessions.map(({ payable, at }) => ({
+      ...payable,
+      sessionId: payable.payableId,
+      code: payable.source.code,
+      merchantOrderId: payable.source.merchantOrderId,
+      createdAt: at,
+    }));
     await this.dataSource.query(
-      `INSERT INTO session_codes AS kept (session_id, code, mode, merchant_id, site_id, merchant_order_id, amount, currency, made_at, expires_at)
-       SELECT "payableId", source->>'code', mode, "merchantId", "siteId", source->>'merchantOrderId', amount, "currencyISOCode", at, "expiresAt"
-         FROM jsonb_to_recordset($1::jsonb) AS made("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
-              "currencyISOCode" text, "expiresAt" timestamptz, source jsonb, at timestamptz)
-       ON CONFLICT (session_id) DO UPDATE
-          SET code = excluded.code, mode = excluded.mode, merchant_id = excluded.merchant_id, site_id = excluded.site_id,
-              merchant_order_id = excluded.merchant_order_id, amount = excluded.amount, currency = excluded.currency,
-              made_at = excluded.made_at, expires_at = excluded.expires_at
-        WHERE kept.code IS NULL`,
-      [JSON.stringify(withCode.map(({ payable, at }) => ({ ...payable, at })))],
+      `INSERT INTO session_codes AS stored (${insertedColumns(COLUMNS)})
+       SELECT ${recordValues(COLUMNS, 'new')} FROM jsonb_to_recordset($1::jsonb) AS new(${recordColumns(COLUMNS)})
+       ON CONFLICT (session_id) DO UPDATE SET ${excludedColumns(COLUMNS)}
+        WHERE stored.code IS NULL`,
+      [JSON.stringify(rows)],
     );
   }
 
@@ -76,9 +95,9 @@ export class SessionCodeRepository {
   async extend(sessions: readonly SessionVersion[]): Promise<void> {
     await this.insertIfAbsent(sessions);
     await this.dataSource.query(
-      `UPDATE session_codes kept SET expires_at = longer.expires_at
-         FROM unnest($1::uuid[], $2::timestamptz[]) AS longer(session_id, expires_at)
-        WHERE kept.session_id = longer.session_id AND kept.expires_at < longer.expires_at`,
+      `UPDATE session_codes stored SET expires_at = extended.expires_at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS extended(session_id, expires_at)
+        WHERE stored.session_id = extended.session_id AND stored.expires_at < extended.expires_at`,
       [sessions.map(({ payable }) => payable.payableId), sessions.map(({ payable }) => payable.expiresAt)],
     );
   }
@@ -91,10 +110,10 @@ export class SessionCodeRepository {
     const firstTimes = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
     if (firstTimes.size === 0) return;
     await this.dataSource.query(
-      `INSERT INTO session_codes AS kept (session_id, closed_at)
-       SELECT told.session_id, told.at FROM unnest($1::uuid[], $2::timestamptz[]) AS told(session_id, at)
-        WHERE NOT EXISTS (SELECT 1 FROM invoices i WHERE i.invoice_id = told.session_id)
-       ON CONFLICT (session_id) DO UPDATE SET closed_at = excluded.closed_at WHERE kept.closed_at IS NULL`,
+      `INSERT INTO session_codes AS stored (session_id, closed_at)
+       SELECT reported.session_id, reported.at FROM unnest($1::uuid[], $2::timestamptz[]) AS reported(session_id, at)
+        WHERE NOT EXISTS (SELECT 1 FROM invoices i WHERE i.invoice_id = reported.session_id)
+       ON CONFLICT (session_id) DO UPDATE SET closed_at = excluded.closed_at WHERE stored.closed_at IS NULL`,
       [[...firstTimes.keys()], [...firstTimes.values()]],
     );
   }

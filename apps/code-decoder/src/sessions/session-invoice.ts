@@ -25,7 +25,7 @@ export function sessionInvoice(
     siteReference: session.siteReference,
     currencyISOCode: session.currencyISOCode,
     amount: session.amount,
-    createdUTCDate: session.madeAt.toISOString(),
+    createdUTCDate: session.createdAt.toISOString(),
     invoiceReference: session.sessionId,
     orderReference: session.merchantOrderId,
     state,

@@ -6,12 +6,12 @@ import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 
 const CREATE = statementWithEvents({
-  writes: `made AS (
-         INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, made_at)
+  writes: `created AS (
+         INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, created_at)
          VALUES ($code, $mode, $merchantId, $siteId, $siteReference, $now)
          ON CONFLICT (site_id, mode, site_reference) DO NOTHING RETURNING code
        )`,
-  changed: 'made',
+  changed: 'created',
   aggregateId: 'code',
 });
 

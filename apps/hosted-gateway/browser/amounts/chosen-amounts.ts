@@ -9,7 +9,7 @@ export interface AmountTexts {
   readonly tip: string | undefined;
 }
 
-export interface AmountLimits {
+interface AmountLimits {
   /** Amount of the invoice in cents. */
   readonly invoiceAmount: number;
   /** Limits of the amount in cents. */

@@ -47,7 +47,7 @@ export function readCard(texts: CardFieldTexts, now: Date) {
 }
 
 /** Describes an edit of a text field, from the browser's input event. */
-export interface FieldEdit {
+interface FieldEdit {
   /** `inputType` of the event; undefined for autofill. */
   readonly inputType: string | undefined;
   /** Position of the caret after the edit. */

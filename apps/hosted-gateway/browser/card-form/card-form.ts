@@ -1,6 +1,6 @@
 /** The card form in the document: formats the input while the payer types, and shows errors beside the fields. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
-import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
+import type { DeclinedPayment } from '../payment-flow/payment-flow.js';
 import type { ScriptMessages } from '../script-messages.js';
 import { byId, createParagraph } from '../views/document-parts.js';
 import {
@@ -98,12 +98,12 @@ export class CardForm {
   }
 
   /**
-   * Shows why the last attempt failed. Focuses the field that the bank did not accept, or the message if the field is
+   * Shows why the last payment failed. Focuses the field that the bank did not accept, or the message if the field is
    * unknown. Clears only the CVV, because the CVV must not be stored.
    */
-  showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
+  showDecline({ title, next, paymentsLeft, reference, field }: DeclinedPayment): void {
     this.input('cvv').value = '';
-    const details = [triesLeft, reference ?? ''].filter((text) => text !== '');
+    const details = [paymentsLeft, reference ?? ''].filter((text) => text !== '');
     this.showParagraphs([
       createParagraph(title, 'notice-title'),
       createParagraph(next),
@@ -116,7 +116,7 @@ export class CardForm {
   }
 
   private showParagraphs(paragraphs: readonly HTMLElement[]): void {
-    // Removes the message that the server rendered about an earlier attempt.
+    // Removes the message that the server rendered about an earlier payment.
     document.getElementById('decline')?.remove();
     this.message.replaceChildren(...paragraphs);
     this.message.hidden = paragraphs.length === 0;

@@ -90,7 +90,7 @@ describe('the calls to the gateway', () => {
     fetchMock.mockResolvedValue(response);
   };
 
-  const body = { reference: 'r', try: 1, encryptedCard: 'c' };
+  const body = { reference: 'r', paymentNumber: 1, encryptedCard: 'c' };
 
   it('post a payment as JSON, only to the host of the page, and only once', async () => {
     respondWith(202, '{}');
@@ -142,7 +142,12 @@ describe('the calls to the gateway', () => {
     },
   );
 
-  const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+  const decline = {
+    paymentNumber: 2,
+    title: 'Declined',
+    next: 'Use another card.',
+    paymentsLeft: '4 of 5 tries left.',
+  };
   it.each<[string, object, object | undefined]>([
     [
       'with all fields',
@@ -152,7 +157,7 @@ describe('the calls to the gateway', () => {
     ['with an invalid field and an invalid reference', { ...decline, field: 1, reference: 2 }, decline],
     ['without the optional fields', decline, decline],
     ['without a required text', { ...decline, next: undefined }, undefined],
-    ['without a valid attempt number', { ...decline, try: '2' }, undefined],
+    ['without a valid payment number', { ...decline, paymentNumber: '2' }, undefined],
   ])('parse a decline %s', async (_, received, parsed) => {
     const text = JSON.stringify({ state: 'declined', version: 3, decline: received });
     const state = { state: 'declined', version: '3', ...(parsed === undefined ? {} : { decline: parsed }) };
@@ -165,14 +170,14 @@ describe('the calls to the gateway', () => {
   it.each<[string, object, object | undefined]>([
     [
       'with all fields',
-      { try: 2, triesLeft: '4 of 5 tries left.', more: 1 },
-      { try: 2, triesLeft: '4 of 5 tries left.' },
+      { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.', more: 1 },
+      { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.' },
     ],
-    ['without the required text', { try: 2 }, undefined],
-    ['without a valid number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
-  ])('parse the next attempt %s', async (_, received, parsed) => {
-    respondWith(200, JSON.stringify({ state: 'open', version: 3, coming: received }));
-    const state = { state: 'open', version: '3', ...(parsed === undefined ? {} : { coming: parsed }) };
+    ['without the required text', { paymentNumber: 2 }, undefined],
+    ['without a valid number', { paymentNumber: '2', paymentsLeft: '4 of 5 tries left.' }, undefined],
+  ])('parse the next payment %s', async (_, received, parsed) => {
+    respondWith(200, JSON.stringify({ state: 'open', version: 3, nextPayment: received }));
+    const state = { state: 'open', version: '3', ...(parsed === undefined ? {} : { nextPayment: parsed }) };
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 

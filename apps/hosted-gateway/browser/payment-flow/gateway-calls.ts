@@ -4,8 +4,8 @@
  */
 import type { ScriptBrowserData } from './browser-data.js';
 import {
-  type DeclinedAttempt,
-  type NextAttempt,
+  type DeclinedPayment,
+  type NextPayment,
   type PostResult,
   type SessionState,
   wasNeverSent,
@@ -13,7 +13,7 @@ import {
 
 export interface PaymentBody {
   reference: string;
-  try: number;
+  paymentNumber: number;
   encryptedCard: string;
   /** Amount in cents that the payer of an invoice chose. */
   amount?: number;
@@ -135,27 +135,33 @@ export function streamStates(
   return () => source.close();
 }
 
-function parseState({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
+function parseState({
+  state,
+  version,
+  expiresAt,
+  decline,
+  nextPayment,
+}: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  const [parsedDecline, parsedNext] = [parseDecline(decline), parseNextAttempt(coming)];
+  const [parsedDecline, parsedNext] = [parseDecline(decline), parseNextPayment(nextPayment)];
   return {
     state,
     version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
     ...(typeof expiresAt === 'string' ? { expiresAt } : {}),
     ...(parsedDecline === undefined ? {} : { decline: parsedDecline }),
-    ...(parsedNext === undefined ? {} : { coming: parsedNext }),
+    ...(parsedNext === undefined ? {} : { nextPayment: parsedNext }),
   };
 }
 
 /** Returns undefined if a field is missing. In this case the page reloads, and the server renders the texts. */
-function parseDecline(value: unknown): DeclinedAttempt | undefined {
-  const fields = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
-  const { try: attempt, title, next, triesLeft, field, reference } = fields;
-  const isComplete = [title, next, triesLeft].every((text) => typeof text === 'string');
-  if (typeof attempt !== 'number' || !isComplete) return undefined;
-  const texts = { title: title as string, next: next as string, triesLeft: triesLeft as string };
+function parseDecline(value: unknown): DeclinedPayment | undefined {
+  const fields = (value ?? {}) as Partial<Record<keyof DeclinedPayment, unknown>>;
+  const { paymentNumber, title, next, paymentsLeft, field, reference } = fields;
+  const isComplete = [title, next, paymentsLeft].every((text) => typeof text === 'string');
+  if (typeof paymentNumber !== 'number' || !isComplete) return undefined;
+  const texts = { title: title as string, next: next as string, paymentsLeft: paymentsLeft as string };
   return {
-    try: attempt,
+    paymentNumber,
     ...texts,
     ...(typeof field === 'string' ? { field } : {}),
     ...(typeof reference === 'string' ? { reference } : {}),
@@ -163,9 +169,11 @@ function parseDecline(value: unknown): DeclinedAttempt | undefined {
 }
 
 /** Undefined if a field is missing. */
-function parseNextAttempt(value: unknown): NextAttempt | undefined {
-  const { try: attempt, triesLeft } = (value ?? {}) as Partial<Record<keyof NextAttempt, unknown>>;
-  return typeof attempt === 'number' && typeof triesLeft === 'string' ? { try: attempt, triesLeft } : undefined;
+function parseNextPayment(value: unknown): NextPayment | undefined {
+  const { paymentNumber, paymentsLeft } = (value ?? {}) as Partial<Record<keyof NextPayment, unknown>>;
+  return typeof paymentNumber === 'number' && typeof paymentsLeft === 'string'
+    ? { paymentNumber, paymentsLeft }
+    : undefined;
 }
 
 function parseObject(json: string): Record<string, unknown> {

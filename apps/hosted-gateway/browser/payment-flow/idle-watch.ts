@@ -14,7 +14,7 @@ export const EXPIRY_MARGIN_MS = 1_000;
 /** Limit for timers: one day. Browsers run a timer of 2^31 ms or more immediately. */
 export const MAX_TIMER_MS = 86_400_000;
 
-export interface IdleWatchDependencies {
+interface IdleWatchDependencies {
   readonly isVisible: () => boolean;
   readonly fetchState: () => Promise<SessionState | undefined>;
   readonly openStream: (onState: (state: SessionState) => void, onBroken: (isClosed: boolean) => void) => () => void;

@@ -2,10 +2,15 @@ import { decideWhileIdle, type SessionState } from './payment-flow.js';
 
 describe('decideWhileIdle', () => {
   const shown = { state: 'open', version: '1' };
-  const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+  const decline = {
+    paymentNumber: 2,
+    title: 'Declined',
+    next: 'Use another card.',
+    paymentsLeft: '4 of 5 tries left.',
+  };
   const declined = { state: 'declined', version: '3', decline };
-  const decide = (received: SessionState, mayHaveArrived = false, attemptNumber = 1, isTyped = false) =>
-    decideWhileIdle({ received, shown, attemptNumber, mayHaveArrived, isTyped });
+  const decide = (received: SessionState, mayHaveArrived = false, paymentNumber = 1, isTyped = false) =>
+    decideWhileIdle({ received, shown, paymentNumber, mayHaveArrived, isTyped });
 
   it('ignores the payment of another payer if the form is not empty, unless it may be a payment of this form', () => {
     const processing = { state: 'processing', version: '2' };
@@ -20,42 +25,42 @@ describe('decideWhileIdle', () => {
   it('shows the decline as a decline of this form if a payment of this form may have arrived', () =>
     expect(decide(declined, true)).toEqual({ do: 'apply-state', state: declined, notice: 'own-decline' }));
 
-  it('shows no notice if the form already offers the next attempt', () => {
+  it('shows no notice if the form already offers the next payment', () => {
     for (const mayHaveArrived of [false, true])
       expect(decide(declined, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: declined, notice: 'none' });
   });
 
-  const coming = { try: 2, triesLeft: '4 of 5 tries left.' };
-  const nextAttempt = { state: 'open', version: '3', coming };
+  const nextPayment = { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.' };
+  const open = { state: 'open', version: '3', nextPayment };
 
-  it('shows the form for the next attempt after the attempt of another payer of an invoice has failed', () => {
+  it('shows the form for the next payment after the payment of another payer of an invoice has failed', () => {
     for (const isTyped of [true, false])
-      expect(decide(nextAttempt, false, 1, isTyped)).toEqual({
+      expect(decide(open, false, 1, isTyped)).toEqual({
         do: 'apply-state',
-        state: nextAttempt,
+        state: open,
         notice: 'other-payer',
       });
     for (const mayHaveArrived of [true, false])
-      expect(decide(nextAttempt, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: nextAttempt, notice: 'none' });
+      expect(decide(open, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: open, notice: 'none' });
   });
 
   it('reloads if the state has no version', () => {
-    const received = { state: 'open', coming };
-    const input = { received, shown: { state: 'declined' }, attemptNumber: 1, mayHaveArrived: false, isTyped: true };
+    const received = { state: 'open', nextPayment };
+    const input = { received, shown: { state: 'declined' }, paymentNumber: 1, mayHaveArrived: false, isTyped: true };
     expect(decideWhileIdle(input)).toEqual({ do: 'reload' });
   });
 
-  it('reloads if the failed attempt may be an attempt of this form', () =>
-    expect(decide(nextAttempt, true)).toEqual({ do: 'reload' }));
+  it('reloads if the failed payment may be a payment of this form', () =>
+    expect(decide(open, true)).toEqual({ do: 'reload' }));
 
   it('reloads for a state that the form cannot show', () => {
     for (const received of [
       { state: 'processing', version: '2' },
       { state: 'succeeded', version: '3' },
       { state: 'declined', version: '3' },
-      { state: 'declined', version: '3', coming },
+      { state: 'declined', version: '3', nextPayment },
       { state: 'open', version: '3' },
-      { state: 'expired', version: '3', coming },
+      { state: 'expired', version: '3', nextPayment },
     ])
       expect(decide(received)).toEqual({ do: 'reload' });
   });

@@ -52,11 +52,16 @@ describe('decideAfterPost', () => {
     expect(decideAfterPost(outcome)).toStrictEqual(step),
   );
 
-  it('shows the form for the next attempt without a reload if the response contains all data for it', () => {
-    const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
+  it('shows the form for the next payment without a reload if the response contains all data for it', () => {
+    const decline = {
+      paymentNumber: 2,
+      title: 'Declined',
+      next: 'Use another card.',
+      paymentsLeft: '4 of 5 tries left.',
+    };
     const received = { state: 'declined', version: '3', decline };
     expect(decideAfterPost({ ...buildResponse(200, 'declined'), received } as PostResult)).toEqual({
-      do: 'next-attempt',
+      do: 'next-payment',
       state: received,
     });
     for (const incomplete of [
@@ -210,7 +215,7 @@ describe('decideAfterPoll', () => {
     (state) => expect(decide(state, '2', 'accepted')).toBe('reload'),
   );
 
-  it('resends a payment that the server has not received, and shows the form again after the last attempt', () => {
+  it('resends a payment that the server has not received, and shows the form again after the last payment', () => {
     expect(decide('open', '1', 'unknown', 1, 1)).toBe('resend');
     expect(decide('open', '1', 'unknown', 1, MAX_SENDS - 1)).toBe('resend');
     expect(decide('open', '1', 'unknown', 1, MAX_SENDS)).toBe('restore-form');
@@ -358,7 +363,7 @@ describe('PaymentReference', () => {
     }
   });
 
-  it('is different for each attempt and each session', () => {
+  it('is different for each payment and each session', () => {
     const store = createStore();
     const randomUuid = createUuidGenerator();
     const references = [

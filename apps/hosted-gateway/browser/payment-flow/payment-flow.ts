@@ -11,20 +11,20 @@ export interface SessionState {
   version?: string | undefined;
   /** Expiry of the session (ISO 8601 UTC). */
   expiresAt?: string;
-  /** Present after a failed attempt: the texts of the form. */
-  decline?: DeclinedAttempt | undefined;
-  /** Present if the form is open: the next attempt. It changes after the attempt of another payer has failed. */
-  coming?: NextAttempt | undefined;
+  /** Present after a failed payment: the texts of the form. */
+  decline?: DeclinedPayment | undefined;
+  /** Present if the form is open. It changes after the payment of another payer has failed. */
+  nextPayment?: NextPayment | undefined;
 }
 
-export interface NextAttempt {
-  try: number;
-  /** Text with the number of attempts left. */
-  triesLeft: string;
+export interface NextPayment {
+  paymentNumber: number;
+  /** Text with the number of payments left. */
+  paymentsLeft: string;
 }
 
-/** The texts of the form after a failed attempt, from the server. */
-export interface DeclinedAttempt extends NextAttempt {
+/** The texts of the form after a failed payment, from the server. */
+export interface DeclinedPayment extends NextPayment {
   title: string;
   next: string;
   /** Text with the payment reference. */
@@ -34,10 +34,10 @@ export interface DeclinedAttempt extends NextAttempt {
 }
 
 /** A declined state with all data that the form needs to continue without a reload. */
-export type DeclinedState = SessionState & { decline: DeclinedAttempt };
+export type DeclinedState = SessionState & { decline: DeclinedPayment };
 
-/** An open state with the number of its next attempt. */
-export type NextAttemptState = SessionState & { coming: NextAttempt };
+/** An open state with the number of its next payment. */
+type NextPaymentState = SessionState & { nextPayment: NextPayment };
 
 export type PostResult =
   | {
@@ -63,8 +63,8 @@ export type SendResult = 'accepted' | 'unknown' | 'not-sent' | 'other-payment';
 export type NextStep =
   /** Reload the page, so that the server renders the current state. */
   | { do: 'reload' }
-  /** Show the form for the next attempt, with the same input except the CVV. */
-  | { do: 'next-attempt'; state: DeclinedState }
+  /** Show the form for the next payment, with the same input except the CVV. */
+  | { do: 'next-payment'; state: DeclinedState }
   /** Redirect to the bank's page, which will redirect back. */
   | { do: 'redirect'; url: string }
   /** Poll the state until it changes. */
@@ -84,7 +84,7 @@ export function decideAfterPost(outcome: PostResult): NextStep {
     return { do: 'poll', result: outcome.neverSent === true ? 'not-sent' : 'unknown' };
   const { httpStatus, state, message, redirectUrl, received } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
-    if (received && canContinueAfterDecline(received)) return { do: 'next-attempt', state: received };
+    if (received && canContinueAfterDecline(received)) return { do: 'next-payment', state: received };
     if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'redirect', url: redirectUrl };
     // The response comes from a proxy, so the payment may or may not have reached the gateway.
     if (state === undefined) return { do: 'poll', result: 'unknown' };
@@ -124,7 +124,7 @@ function isWebAddress(address: string | undefined): address is string {
   return address !== undefined && /^https?:\/\//i.test(address);
 }
 
-/** True if the state contains all data that the form needs for the next attempt. */
+/** True if the state contains all data that the form needs for the next payment. */
 export function canContinueAfterDecline(state: SessionState): state is DeclinedState {
   return state.state === 'declined' && state.decline !== undefined && state.version !== undefined;
 }
@@ -168,7 +168,7 @@ export function isNewlyProcessing(polled: SessionState, sendState: SendState): b
   return polled.state === 'processing' && (sendState === 'in-flight' || sendState === 'not-sent');
 }
 
-export type PollStep = 'wait' | 'reload' | 'resend' | 'restore-form';
+type PollStep = 'wait' | 'reload' | 'resend' | 'restore-form';
 
 /** Number of requests without a response after which the form is shown again. */
 export const MAX_SENDS = 4;
@@ -202,47 +202,48 @@ export function decideAfterPoll(input: {
   return 'wait';
 }
 
-export type IdleStep =
+type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
   /**
-   * Show the form for the next attempt. `notice`: whose attempt failed, or `none` if the form already offers this
-   * attempt.
+   * Show the form for the next payment. `notice`: whose payment failed, or `none` if the form already offers this
+   * payment.
    */
   | { do: 'apply-state'; state: DeclinedState; notice: 'own-decline' | 'other-payer' | 'none' }
-  | { do: 'apply-state'; state: NextAttemptState; notice: 'other-payer' | 'none' };
+  | { do: 'apply-state'; state: NextPaymentState; notice: 'other-payer' | 'none' };
 
 /**
  * Decides the next step after a new state has arrived while the form is shown.
  *
- * @param attemptNumber number of the attempt that the form offers
- * @param mayHaveArrived true if a payment of this form got no response. A failed attempt is probably this payment
+ * @param paymentNumber number of the payment that the form offers
+ * @param mayHaveArrived true if a payment of this form got no response. A failed payment is probably this payment
  * @param isTyped true if the form is not empty. Such a form stays during the payment of another payer, because that
  * payment may fail
  */
 export function decideWhileIdle(input: {
   received: SessionState;
   shown: SessionState;
-  attemptNumber: number;
+  paymentNumber: number;
   mayHaveArrived: boolean;
   isTyped: boolean;
 }): IdleStep {
-  const { received, shown, attemptNumber, mayHaveArrived, isTyped } = input;
+  const { received, shown, paymentNumber, mayHaveArrived, isTyped } = input;
   if (!isChanged(received, shown)) return { do: 'ignore' };
   if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
-  if (hasNextAttempt(received)) {
-    if (received.coming.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
-    // The attempt of another payer has failed. After a reload the page shows whether an attempt of this form has failed
+  if (hasNextPayment(received)) {
+    if (received.nextPayment.paymentNumber === paymentNumber)
+      return { do: 'apply-state', state: received, notice: 'none' };
+    // The payment of another payer has failed. After a reload the page shows whether a payment of this form has failed
     // too.
     return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, notice: 'other-payer' };
   }
   if (!canContinueAfterDecline(received)) return { do: 'reload' };
-  if (received.decline.try === attemptNumber) return { do: 'apply-state', state: received, notice: 'none' };
+  if (received.decline.paymentNumber === paymentNumber) return { do: 'apply-state', state: received, notice: 'none' };
   return { do: 'apply-state', state: received, notice: mayHaveArrived ? 'own-decline' : 'other-payer' };
 }
 
-function hasNextAttempt(state: SessionState): state is NextAttemptState {
-  return state.state === 'open' && state.coming !== undefined && state.version !== undefined;
+function hasNextPayment(state: SessionState): state is NextPaymentState {
+  return state.state === 'open' && state.nextPayment !== undefined && state.version !== undefined;
 }
 
 /**
@@ -287,7 +288,7 @@ export interface KeyValueStore {
 }
 
 /**
- * The payment reference of the next attempt. It is created once, and stored across reloads until a response of the
+ * The reference of the next payment. It is created once, and stored across reloads until a response of the
  * server settles it. If the browser allows no storage, it is lost with the document.
  */
 export class PaymentReference {
@@ -298,10 +299,10 @@ export class PaymentReference {
   constructor(
     private readonly store: KeyValueStore | undefined,
     sessionId: string,
-    attemptNumber: number,
+    paymentNumber: number,
     private readonly randomUuid: () => string,
   ) {
-    this.key = `svc-pay/${sessionId}/${attemptNumber}`;
+    this.key = `svc-pay/${sessionId}/${paymentNumber}`;
     this.mayBeSent = this.isPending();
   }
 

@@ -32,7 +32,7 @@ export class StatePoller {
     this.schedule(firstDelayMs);
   }
 
-  /** Stops polling and closes the stream, because later states would belong to another attempt. */
+  /** Stops polling and closes the stream, because later states would belong to another payment. */
   stop(): void {
     this.isRunning = false;
     this.isStreaming = false;

@@ -1,11 +1,10 @@
-import { Controller, Headers, HttpCode, HttpStatus, Inject, Post, UseGuards } from '@nestjs/common';
+import { Controller, Headers, HttpCode, HttpStatus, Inject, Injectable, Post, UseGuards } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { SkipThrottle } from '@nestjs/throttler';
 import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
-import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { SameOriginGuard } from '../pay/same-origin.guard.js';
+import { RateLimitGuard } from '../rate-limit.guard.js';
 
 /** Browsers send reports below 2 KB, but a request may contain several reports. */
 const MAX_REPORT_BYTES = 16 * 1024;
@@ -13,6 +12,12 @@ const MAX_REPORT_BYTES = 16 * 1024;
 const REPORT_TYPES = ['application/csp-report', 'application/reports+json'];
 /** Limit of requests from one IP address. Further requests are rejected, and their reports are not counted. */
 export const MAX_REPORTS_PER_MINUTE = 100;
+
+/** Rate limit by IP address, for reports of browsers. */
+@Injectable()
+class ReportsRateLimitGuard extends RateLimitGuard {
+  protected readonly throttlerName = 'reports';
+}
 
 /**
  * Counts the violations of the payment page's content security policy that browsers report. A growing number means that
@@ -32,8 +37,7 @@ export class CspReportsController {
 
   @Post()
   @HttpCode(HttpStatus.NO_CONTENT)
-  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
-  @SkipThrottle({ keyless: true, payments: true })
+  @UseGuards(SameOriginGuard, ReportsRateLimitGuard)
   report(@Headers('content-type') contentType = ''): void {
     const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
     if (!REPORT_TYPES.includes(type)) throw new DomainError('request.unsupported-media-type');

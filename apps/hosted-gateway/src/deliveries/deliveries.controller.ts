@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import {
   DELIVERY_STATES,
@@ -26,7 +25,6 @@ import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
  */
 @Controller(['api/v3.1/deliveries', 'api/v3/deliveries'])
 @UseGuards(SiteGuard, RequireApiKeyGuard, SiteRateLimitGuard)
-@SkipThrottle({ keyless: true, payments: true })
 export class DeliveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands) {}
 

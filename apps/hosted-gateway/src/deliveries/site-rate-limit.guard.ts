@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
+import { RateLimitGuard } from '../rate-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 
 /**
@@ -8,7 +8,9 @@ import type { SiteRequest } from '../sessions/site.guard.js';
  * @throws request.rate-limited
  */
 @Injectable()
-export class SiteRateLimitGuard extends AddressRateLimitGuard {
+export class SiteRateLimitGuard extends RateLimitGuard {
+  protected readonly throttlerName = 'deliveries';
+
   protected override getTracker(request: Record<string, unknown>): Promise<string> {
     const { site } = request as unknown as SiteRequest;
     if (!site) throw new Error('SiteGuard has not run.');

@@ -57,8 +57,8 @@ export const af: Messages = {
     cvvHintFour: '4 syfers op die voorkant',
     holderName: 'Naam op die kaart',
     pay: 'Betaal',
-    lastTry: 'Dit is die laaste poging.',
-    triesLeft: '{left} van {tries} pogings oor.',
+    lastPayment: 'Dit is die laaste poging.',
+    paymentsLeft: '{left} van {payments} pogings oor.',
     expiring:
       'Jy kan tot {time} hier betaal. Daarna word niks gehef nie, en jy kan die betaling weer in die winkel begin.',
     moreTime: 'Gee my nog 15 minute',
@@ -159,7 +159,7 @@ export const af: Messages = {
   closed: {
     refused: {
       heading: 'Hierdie betaling kan nie weer probeer word nie',
-      note: '{tries} pogings het nie geslaag nie. Niks is gehef nie. Gaan terug na die winkel om op ’n ander manier te betaal.',
+      note: '{payments} pogings het nie geslaag nie. Niks is gehef nie. Gaan terug na die winkel om op ’n ander manier te betaal.',
     },
     expired: {
       heading: 'Hierdie betaalbladsy het verval',

@@ -1,5 +1,5 @@
-/** Texts of the card form after a failed attempt. */
-import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
+/** Texts of the card form after a failed payment. */
+import { MAX_SESSION_PAYMENTS } from '../sessions/max-session-payments.js';
 import { fill } from './fill.js';
 import type { Language } from './languages.js';
 
@@ -15,10 +15,10 @@ export function buildDeclineText(
   return { title: unknownDecline.title, next: (tag === 'en' && message) || unknownDecline.next };
 }
 
-/** Text with the number of attempts left, empty if it is undefined. @param left includes the next attempt */
-export function buildTriesLeftText({ messages: { form } }: Language, left: number | undefined): string {
+/** Text with the number of payments left, empty if it is undefined. @param left includes the next payment */
+export function buildPaymentsLeftText({ messages: { form } }: Language, left: number | undefined): string {
   if (left === undefined) return '';
-  return left === 1 ? form.lastTry : fill(form.triesLeft, { left, tries: MAX_SESSION_ATTEMPTS });
+  return left === 1 ? form.lastPayment : fill(form.paymentsLeft, { left, payments: MAX_SESSION_PAYMENTS });
 }
 
 /**

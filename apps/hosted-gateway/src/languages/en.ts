@@ -67,8 +67,8 @@ export const en = {
     holderName: 'Name on card',
     /** Text of the button, before the amount. */
     pay: 'Pay',
-    lastTry: 'This is the last try.',
-    triesLeft: '{left} of {tries} tries left.',
+    lastPayment: 'This is the last try.',
+    paymentsLeft: '{left} of {payments} tries left.',
     /** Shown in the last minutes of a session. */
     expiring:
       'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
@@ -178,7 +178,7 @@ export const en = {
   closed: {
     refused: {
       heading: 'This payment cannot be tried again',
-      note: '{tries} tries did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
+      note: '{payments} tries did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
     },
     expired: {
       heading: 'This payment page has expired',

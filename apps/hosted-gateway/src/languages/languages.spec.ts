@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorEntry } from '@svc/contracts';
 import { listPlaceholders, mapTextsByPath } from '../../test/messages.js';
-import { buildDeclineText, buildTriesLeftText } from './decline-text.js';
+import { buildDeclineText, buildPaymentsLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
 import { chooseLanguage, findExplicitLanguage, getLanguage, LANGUAGES, parseLanguageTag } from './languages.js';
@@ -108,7 +108,7 @@ test('fill leaves a placeholder without a value unchanged, and does not fill pla
   expect(fill('{a} {b} {a} {c}', { a: 1, b: '$& {a}' })).toBe('1 $& {a} 1 {c}');
 });
 
-describe('the text after a failed attempt', () => {
+describe('the text after a failed payment', () => {
   it('exists for every decline reason of card payments in the error catalogue', () => {
     const entries = Object.entries<ErrorEntry>(ERROR_CATALOGUE);
     const declineErrors = entries.filter(
@@ -130,9 +130,9 @@ describe('the text after a failed attempt', () => {
     expect(buildDeclineText(language, undefined)).toEqual(language.messages.unknownDecline);
   });
 
-  it('contains the number of attempts left', () => {
-    expect(buildTriesLeftText(getLanguage('en'), 4)).toBe('4 of 5 tries left.');
-    expect(buildTriesLeftText(getLanguage('en'), 1)).toBe('This is the last try.');
-    expect(buildTriesLeftText(getLanguage('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
+  it('contains the number of payments left', () => {
+    expect(buildPaymentsLeftText(getLanguage('en'), 4)).toBe('4 of 5 tries left.');
+    expect(buildPaymentsLeftText(getLanguage('en'), 1)).toBe('This is the last try.');
+    expect(buildPaymentsLeftText(getLanguage('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
   });
 });

@@ -59,8 +59,8 @@ export const st: Messages = {
     cvvHintFour: 'Dinomoro tse 4 ka pele',
     holderName: 'Lebitso le kareteng',
     pay: 'Lefa',
-    lastTry: 'Ena ke teko ya ho qetela.',
-    triesLeft: 'Ho setse diteko tse {left} ho tse {tries}.',
+    lastPayment: 'Ena ke teko ya ho qetela.',
+    paymentsLeft: 'Ho setse diteko tse {left} ho tse {payments}.',
     expiring:
       'O ka lefa mona ho fihlela ka {time}. Kamora moo ha ho tjhelete e tla lefiswa, mme o ka qala tefo hape lebenkeleng.',
     moreTime: 'Mphe metsotso e meng e 15',
@@ -160,7 +160,7 @@ export const st: Messages = {
   closed: {
     refused: {
       heading: 'Tefo ena e ke ke ya lekwa hape',
-      note: 'Diteko tse {tries} ha di a atleha. Ha ho tjhelete e lefisitsweng. Kgutlela lebenkeleng ho kgetha mokgwa o mong wa ho lefa.',
+      note: 'Diteko tse {payments} ha di a atleha. Ha ho tjhelete e lefisitsweng. Kgutlela lebenkeleng ho kgetha mokgwa o mong wa ho lefa.',
     },
     expired: {
       heading: 'Leqephe lena la tefo le feletswe ke nako',

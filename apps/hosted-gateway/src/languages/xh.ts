@@ -58,8 +58,8 @@ export const xh: Messages = {
     cvvHintFour: 'Amanani ama-4 ngaphambili',
     holderName: 'Igama elisekhadini',
     pay: 'Hlawula',
-    lastTry: 'Eli lilinge lokugqibela.',
-    triesLeft: 'Kusele amalinge ama-{left} kwama-{tries}.',
+    lastPayment: 'Eli lilinge lokugqibela.',
+    paymentsLeft: 'Kusele amalinge ama-{left} kwama-{payments}.',
     expiring:
       'Ungahlawula apha de kube {time}. Emva koko akukho mali iya kuhlawuliswa, kwaye ungaqala ngokutsha ukuhlawula evenkileni.',
     moreTime: 'Ndinike eminye imizuzu eli-15',
@@ -159,7 +159,7 @@ export const xh: Messages = {
   closed: {
     refused: {
       heading: 'Le ntlawulo ayinakuzanywa kwakhona',
-      note: 'Amalinge ama-{tries} akaphumelelanga. Akukho mali ihlawulisiweyo. Buyela evenkileni ukhethe enye indlela yokuhlawula.',
+      note: 'Amalinge ama-{payments} akaphumelelanga. Akukho mali ihlawulisiweyo. Buyela evenkileni ukhethe enye indlela yokuhlawula.',
     },
     expired: {
       heading: 'Eli phepha lentlawulo liphelelwe lixesha',

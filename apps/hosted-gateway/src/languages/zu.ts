@@ -58,8 +58,8 @@ export const zu: Messages = {
     cvvHintFour: 'Izinombolo ezi-4 ngaphambili',
     holderName: 'Igama elisekhadini',
     pay: 'Khokha',
-    lastTry: 'Lona umzamo wokugcina.',
-    triesLeft: 'Kusele imizamo engu-{left} kwengu-{tries}.',
+    lastPayment: 'Lona umzamo wokugcina.',
+    paymentsLeft: 'Kusele imizamo engu-{left} kwengu-{payments}.',
     expiring:
       'Ungakhokha lapha kuze kube {time}. Emva kwalokho akukho mali ezokhokhwa, futhi ungaqala kabusha ukukhokha esitolo.',
     moreTime: 'Nginike eminye imizuzu engu-15',
@@ -158,7 +158,7 @@ export const zu: Messages = {
   closed: {
     refused: {
       heading: 'Le nkokhelo ayikwazi ukuzanywa futhi',
-      note: 'Imizamo engu-{tries} ayiphumelelanga. Akukho mali ekhokhisiwe. Buyela esitolo ukhethe enye indlela yokukhokha.',
+      note: 'Imizamo engu-{payments} ayiphumelelanga. Akukho mali ekhokhisiwe. Buyela esitolo ukhethe enye indlela yokukhokha.',
     },
     expired: {
       heading: 'Leli khasi lokukhokha liphelelwe isikhathi',

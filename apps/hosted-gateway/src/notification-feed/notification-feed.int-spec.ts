@@ -124,7 +124,7 @@ test('the query of the feed reads a page in the order of an index, without sorti
   const { dataSource } = gateway;
   const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
   expect(plan).toMatch(
-    /^Limit .*\n\s+->  Index Scan using hosted_payments_feed_of_site on hosted_payments told .*\n\s+Index Cond: .*ROW\(feed_txid, feed_position\) > ROW\(/,
+    /^Limit .*\n\s+->  Index Scan using hosted_payments_feed_of_site on hosted_payments notified .*\n\s+Index Cond: .*ROW\(feed_txid, feed_position\) > ROW\(/,
   );
 });
 

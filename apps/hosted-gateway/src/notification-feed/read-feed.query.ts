@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { decodeCursor, encodeCursor, type FeedCursor, START_CURSOR } from './feed-cursor.js';
 
 /** The owner of the notifications. */
-export interface FeedOwner {
+interface FeedOwner {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
@@ -35,8 +35,8 @@ export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: 
   const rows = await dataSource.query<FeedRow[]>(
     `SELECT feed_txid::text AS txid, feed_position AS position, snapshot,
             snapshot->>'state' = 'failed' AND EXISTS (
-              SELECT 1 FROM hosted_payments paid WHERE paid.session_id = told.session_id AND paid.snapshot->>'state' = 'success') AS superseded
-       FROM hosted_payments told
+              SELECT 1 FROM hosted_payments paid WHERE paid.session_id = notified.session_id AND paid.snapshot->>'state' = 'success') AS superseded
+       FROM hosted_payments notified
       WHERE (snapshot->>'siteId')::bigint = $1 AND snapshot->>'mode' = $2 AND (snapshot->>'merchantId')::bigint = $3
         AND feed_position IS NOT NULL AND (feed_txid, feed_position) > ($4::xid8, $5::bigint) AND feed_txid < pg_snapshot_xmin(pg_current_snapshot())
       ORDER BY feed_txid, feed_position

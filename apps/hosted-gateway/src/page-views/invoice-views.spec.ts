@@ -106,7 +106,7 @@ describe('the page of a closed invoice', () => {
       const html = renderWithoutLanguages({ ...invoice, state }, language);
       const { heading } = language.messages.closedAtTill[state];
       expect([readVisibleText(html).includes(heading), html.includes('<a ')]).toEqual([true, false]);
-      expect(readVisibleText(html)).not.toContain('{tries}');
+      expect(readVisibleText(html)).not.toContain('{payments}');
       expect(html).toContain(heading);
     }
   });
@@ -119,7 +119,7 @@ describe('the page of a closed invoice', () => {
   });
 });
 
-test('the form of an invoice shows no number of attempts left', () => {
-  const declined = { ...declinedPage, ...invoice, triesLeft: undefined } as PayablePage;
+test('the form of an invoice shows no number of payments left', () => {
+  const declined = { ...declinedPage, ...invoice, paymentsLeft: undefined } as PayablePage;
   expect(renderWithoutLanguages(declined)).not.toMatch(/tries left|notice-detail"><\/p>/);
 });

@@ -2,7 +2,7 @@
 import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatTime } from '../languages/format-amount.js';
-import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from '../sessions/max-session-payments.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
 import { buildLanguageQuery, useFrame, useMessages } from './page-frame.js';
@@ -161,8 +161,8 @@ export function PaidView({ model }: { model: PaidPage }) {
 
 export function ClosedView({ model }: { model: ClosedPage }) {
   const { heading, note } = findClosedTexts(model, useMessages());
-  const tries = { tries: MAX_SESSION_ATTEMPTS };
-  return <NothingToPay heading={heading} note={fill(note, tries)} backToStoreUrl={model.backToStoreUrl} />;
+  const payments = { payments: MAX_SESSION_PAYMENTS };
+  return <NothingToPay heading={heading} note={fill(note, payments)} backToStoreUrl={model.backToStoreUrl} />;
 }
 
 /** The texts of a closed page. Only the page of a till can be paused. */

@@ -50,7 +50,10 @@ const pages: [string, PayPageModel][] = [
     `declined ${errorReference}`,
     { ...declinedPage, decline: { errorReference, message: '' } },
   ]),
-  ['declined for an unknown reason', { ...declinedPage, decline: { errorReference: '99', message: '' }, triesLeft: 1 }],
+  [
+    'declined for an unknown reason',
+    { ...declinedPage, decline: { errorReference: '99', message: '' }, paymentsLeft: 1 },
+  ],
   ['paid on another device', { ...paidPage, returnUrl: undefined } as unknown as PayPageModel],
 ];
 

@@ -53,19 +53,19 @@ describe('the card form', () => {
     expect(main).toContain('data-session-id="0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
     expect(main).toContain('data-calls-path="/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f"');
     expect(main).toContain('data-session-version="3"');
-    expect(main).toContain('data-try="1"');
+    expect(main).toContain('data-payment-number="1"');
     expect(main).toContain('data-expires-at="2026-11-20T18:33:36.123Z"');
     const key = /data-encryption-key="([^"]*)"/.exec(main)?.[1]?.replaceAll('&quot;', '"') ?? '';
     expect(JSON.parse(key)).toEqual(openPage.encryptionKey);
     expect(html).not.toContain('the-private-part');
   });
 
-  it('shows the reason, the next step and the attempts left after a decline', () => {
+  it('shows the reason, the next step and the payments left after a decline', () => {
     const text = readVisibleText(renderHtml(declinedPage));
     expect(text).toContain('There is not enough money on this card');
     expect(text).toContain('Nothing was charged.');
     expect(text).toContain('4 of 5 tries left.');
-    expect(readVisibleText(renderHtml({ ...declinedPage, triesLeft: 1 }))).toContain('This is the last try.');
+    expect(readVisibleText(renderHtml({ ...declinedPage, paymentsLeft: 1 }))).toContain('This is the last try.');
     expect(renderHtml(declinedPage)).toContain('role="alert"');
     expect(renderHtml(openPage)).not.toContain('id="decline"');
   });

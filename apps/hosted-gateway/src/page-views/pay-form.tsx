@@ -3,7 +3,7 @@
  * anything. The script sends only the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
-import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../languages/decline-text.js';
+import { buildDeclineText, buildReferenceText, buildPaymentsLeftText } from '../languages/decline-text.js';
 import { LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';
 import { useFrame, useMessages } from './page-frame.js';
@@ -129,7 +129,7 @@ function formatPlainAmount(cents: number, { decimalMark }: { decimalMark: string
 function Decline({ model }: { model: PayablePage }) {
   const { language } = useFrame();
   const { title, next } = buildDeclineText(language, model.decline);
-  const triesLeft = buildTriesLeftText(language, model.triesLeft);
+  const paymentsLeft = buildPaymentsLeftText(language, model.paymentsLeft);
   const reference = buildReferenceText(language, model.decline);
   return (
     <div class="notice" id="decline" role="alert" tabIndex={-1}>
@@ -137,7 +137,7 @@ function Decline({ model }: { model: PayablePage }) {
       <p>
         <bdi>{next}</bdi>
       </p>
-      {triesLeft === '' ? null : <p class="notice-detail">{triesLeft}</p>}
+      {paymentsLeft === '' ? null : <p class="notice-detail">{paymentsLeft}</p>}
       {reference === undefined ? null : <p class="notice-detail">{reference}</p>}
     </div>
   );

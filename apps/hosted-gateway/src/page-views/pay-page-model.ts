@@ -5,7 +5,7 @@
 import type { LanguageTag } from '../languages/languages.js';
 
 /** The public key of payment-processor for card data (P8). Contains only the public members. */
-export interface EncryptionKey {
+interface EncryptionKey {
   kty: string;
   crv: string;
   x: string;
@@ -72,16 +72,16 @@ export interface PaymentChoice {
   tipMaxCents: number | undefined;
 }
 
-/** The card form: before the first attempt (`open`) or after a failed attempt (`declined`). */
+/** The card form: before the first payment (`open`) or after a failed payment (`declined`). */
 export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
-  /** Number of the next attempt, from 1. */
-  try: number;
+  /** Number of the next payment, from 1. */
+  paymentNumber: number;
   /**
-   * Number of attempts left, including the next one. Undefined for an invoice, whose attempts other payers may use at
+   * Number of payments left, including the next one. Undefined for an invoice, whose payments other payers may use at
    * the same time.
    */
-  triesLeft: number | undefined;
+  paymentsLeft: number | undefined;
   /** Expiry of the session, and of the card data that the page encrypts (ISO 8601 UTC). */
   expiresAt: string;
   /** The payer can extend the session in its last minutes. */
@@ -167,7 +167,7 @@ export interface NotFoundPage {
 }
 
 /** The gateway cannot read the state of the session. The page reloads automatically. */
-export interface UnavailablePage {
+interface UnavailablePage {
   state: 'unavailable';
 }
 

@@ -67,7 +67,7 @@ export function buildContentSecurityPolicy({ style, script }: PageAssets): strin
 }
 
 /** The style and the script of one page. */
-export interface PageAssets {
+interface PageAssets {
   readonly style: PageAsset;
   readonly script: PageAsset | undefined;
 }
@@ -239,9 +239,9 @@ function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${
   const { kty, crv, x, y, kid } = model.encryptionKey;
   return {
     ...common,
-    'data-try': String(model.try),
+    'data-payment-number': String(model.paymentNumber),
     'data-expires-at': model.expiresAt,
-    'data-made-at': model.renderedAt,
+    'data-rendered-at': model.renderedAt,
     ...buildChoiceData(model),
     // Writes only the public members, so that a private key cannot leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),

@@ -44,7 +44,7 @@ const readState = async (invoice: Payable, headers: Record<string, string> = {})
 const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
 const pay = (invoice: Payable, overrides: object = {}) =>
   gateway.call('POST', `${callsPath(invoice)}/payments`, {
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' } };
 const errorReply = (code: ErrorCode): ReplyEnvelope => {
@@ -90,7 +90,7 @@ test('the page shows merchant, till, line items, amount and form, and the state 
   expect(await readState(invoice)).toEqual({
     state: 'open',
     version: 1,
-    coming: { try: 1, triesLeft: '' },
+    nextPayment: { paymentNumber: 1, paymentsLeft: '' },
   });
 });
 
@@ -211,7 +211,7 @@ describe('the payment of another payer', () => {
     expect([storedSnapshots.length, JSON.stringify(storedSnapshots).includes('Nkosi')]).toEqual([1, false]);
   });
 
-  test('does not reveal why its card was declined: the page shows the form with the next attempt', async () => {
+  test('does not reveal why its card was declined: the page shows the form with the next payment', async () => {
     const invoice = await createInvoice(gateway, merchant);
     const failed = buildPayment(invoice, { version: 3, state: 'failed' });
     await deliverPayment(PaymentFailedV1, failed);
@@ -220,9 +220,9 @@ describe('the payment of another payer', () => {
     expect(ownPage).toContain('There is not enough money on this card');
     expect(ownPage).not.toContain('was given back to your card');
     const { text } = await openPage(invoice);
-    expect([pageState(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
-    const coming = { try: 2, triesLeft: '' };
-    expect(await readState(invoice)).toEqual({ state: 'open', version: 3, coming });
+    expect([pageState(text), /data-payment-number="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
+    const nextPayment = { paymentNumber: 2, paymentsLeft: '' };
+    expect(await readState(invoice)).toEqual({ state: 'open', version: 3, nextPayment });
   });
 
   test('reveals neither the link to its bank nor the reversal of its charge', async () => {

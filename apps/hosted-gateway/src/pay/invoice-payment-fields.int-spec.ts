@@ -16,7 +16,7 @@ type Payable = PayableDescriptor<InvoiceSource>;
 const callsPath = ({ source }: Payable): string => `/c/${source.code}`;
 const pay = (invoice: Payable, overrides: object = {}) =>
   gateway.call('POST', `${callsPath(invoice)}/payments`, {
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 /** Simulates payment-processor. Returns the list of the received ChargeInvoice commands. */
 async function recordCharges(createReply: (command: ChargeInvoice) => ReplyEnvelope): Promise<ChargeInvoice[]> {

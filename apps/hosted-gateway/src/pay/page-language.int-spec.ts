@@ -33,7 +33,7 @@ const pageLanguage = (text: string): string | undefined => /<html lang="(..)" di
 const pay = (callsPath: string, query = '', headers: Record<string, string> = {}) =>
   gateway.call('POST', `${callsPath}/payments${query}`, {
     headers,
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' },
   });
 const declineAllCharges = (): Promise<void> =>
   gateway.respondToCharges(({ payable, reference, try: tries }) => ({
@@ -72,7 +72,7 @@ test('a request with an invalid locale is rejected with 400 and an error that na
   }
 });
 
-test('a retry with another locale returns the same session, because replicas of an earlier release ignore the locale', async () => {
+test('a retry with another locale returns the same session, whose page keeps its first locale (H7)', async () => {
   const request = buildSessionRequest({ locale: 'zu' });
   const create = (payload: Record<string, unknown>) =>
     gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
@@ -98,7 +98,7 @@ test('the decline texts that the script gets are in the language of the page', a
   const sessionId = await gateway.createSession(merchant, { locale: 'zu' });
   const callsPath = `/pay/${sessionId}`;
   const title = 'Ayikho imali eyanele kuleli khadi';
-  expect((await pay(callsPath)).body.decline).toMatchObject({ title, triesLeft: 'Kusele imizamo engu-4 kwengu-5.' });
+  expect((await pay(callsPath)).body.decline).toMatchObject({ title, paymentsLeft: 'Kusele imizamo engu-4 kwengu-5.' });
   expect((await gateway.call('GET', `${callsPath}/state`)).body.decline).toMatchObject({ title });
   expect((await gateway.call('GET', `${callsPath}/state?lang=af`)).body.decline).toMatchObject({
     title: 'Daar is nie genoeg geld op hierdie kaart nie',

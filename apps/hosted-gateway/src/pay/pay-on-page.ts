@@ -12,11 +12,11 @@ import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
+import { applyPayment } from '../payment-copies/apply-payment.js';
 import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
 import { describePayable } from '../sessions/session.js';
-import { applyPayment } from '../sessions/session.repository.js';
 import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
-import { checkAttemptLimit } from './payables/attempt-limits.js';
+import { checkPaymentLimit } from './payables/payment-limits.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
 import { getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
@@ -24,7 +24,8 @@ import { PagePayableRepository } from './payables/page-payable.repository.js';
 /** A pay request of the page. */
 export interface PayCommand {
   readonly reference: string;
-  readonly try: number;
+  /** Number of the payment for the payable, from 1. The encrypted card is valid only for this payment. */
+  readonly paymentNumber: number;
   readonly encryptedCard: string;
   /** Cents that the payer of an invoice chose. */
   readonly amount?: number;
@@ -60,18 +61,16 @@ export class PayOnPage {
   ) {}
 
   async execute(address: PayerAddress, command: PayCommand): Promise<PayResult> {
-    const payable = await this.payables.findByAddress(address);
-    if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    const pay = (): Promise<PayResult> => this.pay(payable, address, command);
-    return this.inFlightPayments.track(getPayableId(payable), command.try, () =>
-      isInvoice(payable) ? pay() : continueTrace(payable.traceparent, 'pay session', pay),
-    );
+    const payable = await this.payables.getByAddress(address);
+    using _inFlight = this.inFlightPayments.add(getPayableId(payable), command.paymentNumber);
+    const traceparent = isInvoice(payable) ? undefined : payable.traceparent;
+    return await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
   }
 
   private async pay(payable: PagePayable, address: PayerAddress, command: PayCommand): Promise<PayResult> {
     const chargeFields = {
       reference: command.reference,
-      try: command.try,
+      try: command.paymentNumber,
       encryptedCard: command.encryptedCard,
       payerReturnUrl: buildPageUrl(address, this.config, command.lang),
       payer: command.payer,
@@ -87,15 +86,15 @@ export class PayOnPage {
   private async chargeInvoice(
     invoice: TillInvoice,
     address: PayerAddress,
-    { reference, amount = invoice.amount, tipAmount = 0, try: attempt }: PayCommand,
+    { reference, amount = invoice.amount, tipAmount = 0, paymentNumber }: PayCommand,
     chargeFields: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
   ): Promise<PaymentSnapshot> {
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
     if (!isRepeat) {
-      if (checkAttemptLimit(invoice, address, this.clock.now()) !== 'allowed') throw new DomainError('payable.refused');
-      // payment-processor accepts only the next attempt. So no attempt that this check has not counted can precede this
+      if (checkPaymentLimit(invoice, address, this.clock.now()) !== 'allowed') throw new DomainError('payable.refused');
+      // payment-processor accepts only the next payment. So no payment that this check has not counted can precede this
       // one, and concurrent requests cannot exceed the limit.
-      if (attempt !== invoice.tries + 1) throw new DomainError('payment.in-progress');
+      if (paymentNumber !== invoice.tries + 1) throw new DomainError('payment.in-progress');
     }
     try {
       const payable = describeInvoicePayable(invoice);

@@ -8,6 +8,7 @@ import {
   HttpCode,
   HttpStatus,
   Inject,
+  Injectable,
   Param,
   Post,
   Query,
@@ -15,12 +16,11 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import { isOwnCode, isUuid, parseOwnCode } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import { HostedGatewayConfig } from '../config.js';
+import { RateLimitGuard } from '../rate-limit.guard.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';
 import { ExtendSession } from './extend-session.js';
@@ -52,6 +52,12 @@ const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext)
   const sessionId = params.sessionId ?? query.sessionId;
   return { sessionId: isUuid(sessionId) ? sessionId : '' };
 });
+
+/** Rate limit by IP address, for the requests of payers that change something. */
+@Injectable()
+class PaymentsRateLimitGuard extends RateLimitGuard {
+  protected readonly throttlerName = 'payments';
+}
 
 /**
  * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens
@@ -128,8 +134,7 @@ export class PayController {
 
   /** Extends the session if possible. Returns the new state of the page. */
   @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
-  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
-  @SkipThrottle({ keyless: true })
+  @UseGuards(SameOriginGuard, PaymentsRateLimitGuard)
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
   async moreTime(@PageAddress() address: PayerAddress, @Req() request: FastifyRequest): Promise<PageState> {
@@ -138,8 +143,7 @@ export class PayController {
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments', `${STATIC_CODE_PAGE}/payments`])
-  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
-  @SkipThrottle({ keyless: true })
+  @UseGuards(SameOriginGuard, PaymentsRateLimitGuard)
   @Header('cache-control', 'no-store')
   async pay(
     @PageAddress() address: PayerAddress,

@@ -28,7 +28,7 @@ const getPage = async (sessionId: string): Promise<string> =>
 const pay = (sessionId: string, overrides: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   gateway.call('POST', `/pay/${sessionId}/payments`, {
     headers,
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 const replyWithPayment = (overrides: Partial<HostedPaymentSnapshot> & { version: number }): Promise<void> =>
   gateway.respondToCharges(({ payable, reference, try: tries }) => ({
@@ -173,11 +173,11 @@ test('the links to the shop keep the text of its URLs, and only add parameters (
   expect((await getPage(sessionId)).replaceAll('&amp;', '&')).toContain(`href="${redirectUrl}"`);
 });
 
-test('if the first attempt succeeds after the second was declined, the link to the shop reports the success', async () => {
+test('if the first payment succeeds after the second was declined, the link to the shop reports the success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);
-  const firstAttempt = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
-  const secondAttempt = { paymentUTCDate: '2026-03-01T10:00:20.000Z', tries: 2 };
+  const firstPayment = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
+  const secondPayment = { paymentUTCDate: '2026-03-01T10:00:20.000Z', tries: 2 };
   const readShopLinks = async (): Promise<(string | null)[][]> =>
     [...(await getPage(sessionId)).matchAll(/<a [^>]*href="(https:\/\/shop[^"]*)"/g)].map(([, href]) => {
       const { pathname, searchParams } = new URL(href!.replaceAll('&amp;', '&'));
@@ -185,15 +185,15 @@ test('if the first attempt succeeds after the second was declined, the link to t
     });
   await gateway.deliver(
     anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, {
-      ...buildPayment(payable, { ...firstAttempt, state: 'verificationRequired', version: 3 }),
+      ...buildPayment(payable, { ...firstPayment, state: 'verificationRequired', version: 3 }),
       payable: { payableId: sessionId, state: 'open', version: 3, tries: 1 },
     }),
   );
-  const failed = buildPayment(payable, { ...secondAttempt, state: 'failed', version: 5 });
+  const failed = buildPayment(payable, { ...secondPayment, state: 'failed', version: 5 });
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
   expect(await readShopLinks()).toEqual([['/cart', 'Failed', failed.paymentReference]]);
 
-  const confirmed = { ...firstAttempt, version: 6, tries: 2 };
+  const confirmed = { ...firstPayment, version: 6, tries: 2 };
   const processing = { ...buildPayment(payable, { ...confirmed, state: 'processing' }) };
   await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, processing));
   expect(await readShopLinks()).toEqual([]);
@@ -202,7 +202,7 @@ test('if the first attempt succeeds after the second was declined, the link to t
   await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 4, paid));
   const links = await readShopLinks();
   expect(links.length).toBeGreaterThan(0);
-  for (const link of links) expect(link).toEqual(['/return', 'Success', firstAttempt.paymentReference]);
+  for (const link of links) expect(link).toEqual(['/return', 'Success', firstPayment.paymentReference]);
 });
 
 test('the charge command contains the payable of the session and a deadline, and ignores other fields of the pay request', async () => {
@@ -225,12 +225,12 @@ test('the charge command contains the payable of the session and a deadline, and
   });
 });
 
-test('after a decline the page shows the form again, with the reason and the next attempt', async () => {
+test('after a decline the page shows the form again, with the reason and the next payment', async () => {
   const sessionId = await gateway.createSession(merchant);
   await replyWithPayment({ state: 'failed', version: 3 });
   expect((await pay(sessionId)).body).toMatchObject({ state: 'declined', version: 3 });
   const text = await getPage(sessionId);
-  expect(text).toContain('data-try="2"');
+  expect(text).toContain('data-payment-number="2"');
   expect(text).toContain('There is not enough money on this card');
 });
 
@@ -270,8 +270,8 @@ test('pay requests from other sites, with invalid fields, or for an unknown sess
   expect((await pay(sessionId, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   for (const invalidFields of [
     { reference: 'x' },
-    { try: 0 },
-    { try: '1' },
+    { paymentNumber: 0 },
+    { paymentNumber: '1' },
     { encryptedCard: 'x'.repeat(5000) },
     { encryptedCard: 7 },
   ]) {
@@ -294,7 +294,7 @@ test('pay requests are rate limited by IP address', async () => {
     const statuses: number[] = [];
     let retryAfter: unknown;
     for (let count = 0; count < 4; count++) {
-      const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' };
+      const payload = { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' };
       const { status, headers } = await limitedGateway.call('POST', `/pay/${sessionId}/payments`, { payload });
       statuses.push(status);
       retryAfter = headers['retry-after'];

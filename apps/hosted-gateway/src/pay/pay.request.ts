@@ -7,11 +7,11 @@ export class PayRequest {
   @IsUUID()
   reference: string;
 
-  /** Number of the attempt. The encrypted card is valid only for this attempt. */
+  /** Number of the payment for the payable, from 1. The encrypted card is valid only for this payment. */
   @IsInt()
   @Min(1)
   @Max(100)
-  try: number;
+  paymentNumber: number;
 
   /** Compact JWE (P8). */
   @IsString()

@@ -30,7 +30,7 @@ afterAll(() => gateway.stop());
 
 async function pay(browser: unknown): Promise<number> {
   const sessionId = await gateway.createSession(await gateway.createMerchant());
-  const payload = { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', browser };
+  const payload = { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', browser };
   return (await gateway.call('POST', `/pay/${sessionId}/payments`, { headers: HEADERS, payload })).status;
 }
 

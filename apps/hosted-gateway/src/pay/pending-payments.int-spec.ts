@@ -32,9 +32,9 @@ const getPage = async (sessionId: string, query = ''): Promise<string> =>
 const readState = async (sessionId: string): Promise<{ state: string; redirectUrl?: string }> =>
   (await gateway.call('GET', `/pay/${sessionId}/state`)).body;
 const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-const pay = (sessionId: string, attempt = 1) =>
+const pay = (sessionId: string, paymentNumber = 1) =>
   gateway.call('POST', `/pay/${sessionId}/payments`, {
-    payload: { reference: randomUUID(), try: attempt, encryptedCard: 'a.b.c' },
+    payload: { reference: randomUUID(), paymentNumber, encryptedCard: 'a.b.c' },
   });
 
 const PAYER = { chosen: undefined, accepted: undefined, ownReferences: [] };
@@ -50,7 +50,7 @@ const verificationFields = (
   paymentUTCDate: gateway.clock.nowISO(),
   ...overrides,
 });
-/** A session whose payer was redirected to the bank. Each attempt increases the version of the payable by two. */
+/** A session whose payer was redirected to the bank. Each payment increases the version of the payable by two. */
 async function createSessionInVerification(tries = 1): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
   const sessionId = await gateway.createSession(merchant);
   const payment = buildPayment(
@@ -79,7 +79,7 @@ describe('the payer of a payment in verification', () => {
     const { sessionId } = await createSessionInVerification();
     expect(pageState(await getPage(sessionId))).toBe('verification');
     const form = await getPage(sessionId, '&card=another');
-    expect([pageState(form), /data-try="(\d)"/.exec(form)?.[1]]).toEqual(['open', '2']);
+    expect([pageState(form), /data-payment-number="(\d)"/.exec(form)?.[1]]).toEqual(['open', '2']);
     await gateway.respondToCharges(({ payable, reference }) => ({
       ok: true,
       reply: buildPayment(payable, { reference, state: 'failed', version: 5, tries: 2, paymentUTCDate: later(1) }),
@@ -88,7 +88,7 @@ describe('the payer of a payment in verification', () => {
     expect(pageState(await getPage(sessionId))).toBe('declined');
   });
 
-  test('cannot use another card after the fifth attempt or after the expiry of the session, but can continue at the bank', async () => {
+  test('cannot use another card after the fifth payment or after the expiry of the session, but can continue at the bank', async () => {
     const { sessionId } = await createSessionInVerification(5);
     expect(await getPage(sessionId)).not.toContain('card=another');
     expect(pageState(await getPage(sessionId, '&card=another'))).toBe('verification');

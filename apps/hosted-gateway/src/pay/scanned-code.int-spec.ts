@@ -36,7 +36,7 @@ const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.e
 const pay = (code: string, headers: Record<string, string> = {}) =>
   gateway.call('POST', `/c/${code}/payments`, {
     headers,
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' },
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
 const buildPartnerPayment = (
@@ -123,12 +123,12 @@ describe('after the customer of a partner scanned the code', () => {
     ]);
   });
 
-  test('both pages show no decline of that customer, but count the attempt', async () => {
+  test('both pages show no decline of that customer, but count the payment', async () => {
     const session = await createSessionWithCode();
     const failed = buildPartnerPayment(session.payable, { version: 3, state: 'failed' });
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
     for (const text of [await openFromShop(session), (await openByCode(session.code)).text]) {
-      expect([pageState(text), /data-try="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
+      expect([pageState(text), /data-payment-number="(\d)"/.exec(text)?.[1]]).toEqual(['open', '2']);
       expect(text).not.toContain('id="decline"');
     }
   });
@@ -205,7 +205,7 @@ test('the page of the code rejects cross-site pay requests, and both pages share
   for (let count = 0; count < 70 && status !== 429; count++) status = (await pay(code)).status;
   expect(status).toBe(429);
   const fromShop = await gateway.call('POST', `/pay/${sessionId}/payments`, {
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c' },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' },
   });
   expect(fromShop.status).toBe(429);
 });

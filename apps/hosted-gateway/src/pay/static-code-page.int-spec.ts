@@ -43,7 +43,7 @@ const readState = async (path: string, headers: Record<string, string> = {}): Pr
 const paymentCookie = (reference: string) => ({ cookie: `svc-payment=${reference}` });
 const pay = (path: string, overrides: object = {}) =>
   gateway.call('POST', `${path}/payments`, {
-    payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...overrides },
+    payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 
 /** Simulates payment-processor, which declines or accepts every charge. Returns the list of the received commands. */
@@ -51,15 +51,15 @@ async function recordCharges(state: 'failed' | 'success' = 'failed'): Promise<Ch
   const commands: ChargeInvoice[] = [];
   await gateway.respondTo(ChargeInvoiceV1, (command): ReplyEnvelope => {
     commands.push(command);
-    return { ok: true, reply: buildAttempt(command.try, { state, reference: command.reference }) };
+    return { ok: true, reply: buildNthPayment(command.try, { state, reference: command.reference }) };
   });
   return commands;
 }
 /** The payment with this number. The payable has version 3 after the first payment. */
-const buildAttempt = (attempt: number, overrides: Partial<Payment> = {}): Payment =>
+const buildNthPayment = (paymentNumber: number, overrides: Partial<Payment> = {}): Payment =>
   buildPayment(invoice, {
-    version: attempt + 2,
-    tries: attempt,
+    version: paymentNumber + 2,
+    tries: paymentNumber,
     paymentUTCDate: gateway.clock.nowISO(),
     modifiedUTCDate: gateway.clock.nowISO(),
     ...overrides,
@@ -67,8 +67,8 @@ const buildAttempt = (attempt: number, overrides: Partial<Payment> = {}): Paymen
 const deliver = (type: { name: string }, payment: Payment): Promise<void> =>
   gateway.deliver(anEvent(type, randomUUID(), payment.payable.version, payment));
 const deliverFailures = async (from: number, to: number, overrides: Partial<Payment> = {}): Promise<void> => {
-  for (let attempt = from; attempt <= to; attempt++)
-    await deliver(PaymentFailedV1, buildAttempt(attempt, { state: 'failed', ...overrides }));
+  for (let paymentNumber = from; paymentNumber <= to; paymentNumber++)
+    await deliver(PaymentFailedV1, buildNthPayment(paymentNumber, { state: 'failed', ...overrides }));
 };
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
 
@@ -86,7 +86,7 @@ describe('the page of a static code', () => {
   });
 
   test('shows a receipt without the basket, and only to the browser that paid', async () => {
-    const payment = buildAttempt(1);
+    const payment = buildNthPayment(1);
     await deliver(PaymentSucceededV1, payment);
     const open = (headers: Record<string, string>) => gateway.call('GET', staticPath(invoice), { headers });
     const receipt = (await open(paymentCookie(payment.reference))).text;
@@ -143,10 +143,10 @@ describe('twenty failures on the pages of an invoice', () => {
     await deliverFailures(1, 19);
     expect(await readState(staticPath(invoice))).toBe('open');
     const commands = await recordCharges();
-    expect((await pay(staticPath(invoice), { try: 20 })).body).toMatchObject({ state: 'paused' });
+    expect((await pay(staticPath(invoice), { paymentNumber: 20 })).body).toMatchObject({ state: 'paused' });
     const page = await gateway.call('GET', staticPath(invoice));
     expect([page.status, pageState(page.text)]).toEqual([200, 'paused']);
-    expect((await pay(staticPath(invoice), { try: 21 })).status).toBe(409);
+    expect((await pay(staticPath(invoice), { paymentNumber: 21 })).status).toBe(409);
     expect(commands).toHaveLength(1);
     expect(await readState(ownPath(invoice))).toBe('open');
 
@@ -154,7 +154,7 @@ describe('twenty failures on the pages of an invoice', () => {
     expect(await readState(staticPath(invoice))).toBe('paused');
     gateway.clock.advance(1);
     expect(await readState(staticPath(invoice))).toBe('open');
-    expect((await pay(staticPath(invoice), { try: 21 })).status).toBe(200);
+    expect((await pay(staticPath(invoice), { paymentNumber: 21 })).status).toBe(200);
 
     const next = await createInvoice(gateway, merchant);
     expect(await readState(staticPath(next))).toBe('open');
@@ -163,8 +163,8 @@ describe('twenty failures on the pages of an invoice', () => {
   test('still allow a payment on the page of the invoice’s own code', async () => {
     await deliverFailures(1, 20);
     const commands = await recordCharges('success');
-    expect((await pay(staticPath(invoice), { try: 21 })).status).toBe(409);
-    expect((await pay(ownPath(invoice), { try: 21 })).body).toMatchObject({ state: 'succeeded' });
+    expect((await pay(staticPath(invoice), { paymentNumber: 21 })).status).toBe(409);
+    expect((await pay(ownPath(invoice), { paymentNumber: 21 })).body).toMatchObject({ state: 'succeeded' });
     expect(commands).toHaveLength(1);
   });
 
@@ -181,7 +181,7 @@ describe('twenty failures on the pages of an invoice', () => {
     await deliverFailures(1, 19);
     await deliverFailures(20, 25, { partner: PARTNER });
     expect(await readState(staticPath(invoice))).toBe('open');
-    const waiting = buildAttempt(26, { state: 'verificationRequired' });
+    const waiting = buildNthPayment(26, { state: 'verificationRequired' });
     await gateway.respondToChecks(() => ({ ok: true, reply: [] }));
     await deliver(PaymentVerificationRequiredV1, { ...waiting, payable: { ...waiting.payable, state: 'open' } });
     expect(await readState(staticPath(invoice))).toBe('paused');
@@ -192,38 +192,38 @@ describe('twenty failures on the pages of an invoice', () => {
     await deliverFailures(1, 19);
     await deliverFailures(20, 20, { reference });
     const commands = await recordCharges();
-    await pay(staticPath(invoice), { reference, try: 20 });
+    await pay(staticPath(invoice), { reference, paymentNumber: 20 });
     expect(commands).toHaveLength(1);
   });
 
-  test('cannot be exceeded by concurrent requests: a request must have the number of the next attempt', async () => {
+  test('cannot be exceeded by concurrent requests: a request must have the number of the next payment', async () => {
     await deliverFailures(1, 19);
     const commands = await recordCharges();
     const tries = [20, 21, 22, 23, 40];
     const statuses = await Promise.all(
-      tries.map(async (attempt) => (await pay(staticPath(invoice), { try: attempt })).status),
+      tries.map(async (paymentNumber) => (await pay(staticPath(invoice), { paymentNumber })).status),
     );
     expect(statuses).toEqual([200, 409, 409, 409, 409]);
     expect(commands).toHaveLength(1);
-    expect((await pay(ownPath(invoice), { try: 40 })).status).toBe(409);
+    expect((await pay(ownPath(invoice), { paymentNumber: 40 })).status).toBe(409);
     expect(commands).toHaveLength(1);
   });
 });
 
-describe('the attempts of an invoice', () => {
+describe('the payments of an invoice', () => {
   test('are limited for pages, so that its own code and partners always have some left', async () => {
     await deliverFailures(1, 59, { partner: PARTNER });
     expect(await readState(staticPath(invoice))).toBe('open');
     await deliverFailures(60, 60, { partner: PARTNER });
     expect(await readState(staticPath(invoice))).toBe('refused');
     const commands = await recordCharges();
-    expect((await pay(staticPath(invoice), { try: 61 })).status).toBe(409);
+    expect((await pay(staticPath(invoice), { paymentNumber: 61 })).status).toBe(409);
     expect(commands).toEqual([]);
     await deliverFailures(61, 79, { partner: PARTNER });
     expect(await readState(ownPath(invoice))).toBe('open');
     await deliverFailures(80, 80, { partner: PARTNER });
     expect(await readState(ownPath(invoice))).toBe('refused');
-    expect((await pay(ownPath(invoice), { try: 81 })).status).toBe(409);
+    expect((await pay(ownPath(invoice), { paymentNumber: 81 })).status).toBe(409);
     expect(commands).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import { buildHostedPayment, type HostedPayment, type HostedPaymentList, isFinal } from '@svc/contracts';
-import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
+import { DomainError, invalidField, parsePaymentReference } from '@svc/kernel';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
@@ -11,7 +10,6 @@ import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 /** Payments of a merchant's sessions (H3). */
 @Controller(['api/v3.1/payments', 'api/v3/payments'])
 @UseGuards(SiteGuard, KeylessRateLimitGuard)
-@SkipThrottle({ payments: true })
 export class PaymentsController {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
@@ -31,12 +29,7 @@ export class PaymentsController {
     @Query('sessionId') sessionId: unknown,
   ): Promise<HostedPaymentList> {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
-    const session = isUuid(sessionId) ? await this.sessions.findOwnedWithPayments(site, sessionId) : undefined;
-    if (!session)
-      throw new DomainError('resource.not-found', {
-        message: 'There is no such session of this merchant, site and mode (test or live).',
-      });
-    const { payments } = await this.refreshPayments.refresh(session);
+    const { payments } = await this.refreshPayments.refresh(await this.sessions.getOwned(site, sessionId));
     return { payments: payments.filter(isFinal).map(buildHostedPayment), status: 'Success', errors: [] };
   }
 

@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { SessionResponse } from '@svc/contracts';
-import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { Clock } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
@@ -17,7 +16,6 @@ import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
  */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
 @UseGuards(SiteGuard, KeylessRateLimitGuard)
-@SkipThrottle({ payments: true })
 export class ReadSessionController {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
@@ -33,12 +31,7 @@ export class ReadSessionController {
    */
   @Get(':sessionId')
   async get(@CallingSite() site: AuthenticatedSite, @Param('sessionId') id: string): Promise<SessionResponse> {
-    const found = isUuid(id) ? await this.sessions.findOwnedWithPayments(site, id) : undefined;
-    if (!found)
-      throw new DomainError('resource.not-found', {
-        message: 'There is no such session of this merchant, site and mode (test or live).',
-      });
-    const session = await this.refreshPayments.refresh(found);
+    const session = await this.refreshPayments.refresh(await this.sessions.getOwned(site, id));
     const { sessionId, requestId, merchantOrderId, amount, currencyISOCode } = session;
     return {
       sessionId,

@@ -54,7 +54,8 @@ const insertInOpenTransaction = (requestIds: readonly string[]): Promise<HeldLoc
   holdLocks(
     gateway.dataSource,
     `INSERT INTO sessions
-     SELECT (jsonb_populate_record(s, jsonb_build_object('session_id', gen_random_uuid(), 'request_id', id, 'code', null))).*
+     SELECT (jsonb_populate_record(s, jsonb_build_object('session_id', gen_random_uuid(), 'request_id', id,
+                                                      'code', lpad((random() * 1e15)::bigint::text, 20, '0')))).*
        FROM sessions s, unnest($1::text[]) AS id WHERE session_id = $2`,
     [requestIds, template.sessionId],
   );

@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ClosePayableV1 } from '@svc/contracts';
-import { DomainError, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { DataSource } from 'typeorm';
 import { describePayable } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 
@@ -12,16 +10,11 @@ export class CancelSession {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(Commands) private readonly commands: Commands,
-    @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
   async execute(owner: SessionOwner, sessionId: string): Promise<void> {
-    const session = isUuid(sessionId) ? await this.sessions.findOwned(owner, sessionId) : undefined;
-    if (!session)
-      throw new DomainError('resource.not-found', {
-        message: 'There is no such session of this merchant, site and mode (test or live).',
-      });
+    const session = await this.sessions.getOwned(owner, sessionId);
     const closed = await this.commands.request(ClosePayableV1, { payable: describePayable(session) });
-    await this.sessions.updatePayable(this.dataSource, closed);
+    await this.sessions.updatePayable(closed);
   }
 }

@@ -1,5 +1,5 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
+import { RateLimitGuard } from '../rate-limit.guard.js';
 import { getAuthenticatedSite } from './site.guard.js';
 
 /**
@@ -8,7 +8,9 @@ import { getAuthenticatedSite } from './site.guard.js';
  * @throws request.rate-limited Too many calls without a key from one address.
  */
 @Injectable()
-export class KeylessRateLimitGuard extends AddressRateLimitGuard {
+export class KeylessRateLimitGuard extends RateLimitGuard {
+  protected readonly throttlerName = 'keyless';
+
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
     return Promise.resolve(!getAuthenticatedSite(context).keyless);
   }

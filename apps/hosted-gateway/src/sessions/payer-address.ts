@@ -17,7 +17,7 @@ interface CodeAddress {
  * `/c/<code>/invoices/<invoiceReference>`. The address does not contain the code of the invoice. It stays the same when
  * the till has its next invoice, so that the payer never pays the basket of the next customer.
  */
-export interface StaticCodeAddress extends CodeAddress {
+interface StaticCodeAddress extends CodeAddress {
   readonly invoiceReference: string;
 }
 

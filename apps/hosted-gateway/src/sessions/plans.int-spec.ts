@@ -29,10 +29,10 @@ async function fillTables(): Promise<void> {
     await query(
       `INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                              merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                             custom_fields, created_at, expires_at, payable_state, payable_version, tries, code)
+                             custom_fields, created_at, expires_at, payable_state, payable_version, tries, extended, code)
        SELECT gen_random_uuid(), mode, merchant_id, site_id, merchant_name, api_version, number, fingerprint, merchant_order_id,
               amount, currency, notification_url, return_url, cancel_url, origin, site_name, custom_fields, created_at, expires_at,
-              payable_state, payable_version, tries, lpad(number::text, 20, '0')
+              payable_state, payable_version, tries, extended, lpad(number::text, 20, '0')
          FROM sessions, ${numbers} WHERE session_id = $1`,
       [sessionId],
     );
@@ -57,20 +57,20 @@ describe.each([0, ROWS])('in tables with %d additional rows and without statisti
 
   test('a batch looks up each session by id in an index, and its payments in another index', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findWithPayments(sessionId));
-    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = given.key'));
+    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = requested.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
   test('a batch looks up each session by code in an index, and its payments in another index', async () => {
     const plan = await planOf(gateway.dataSource, () => sessions.findByAddress({ code: '0'.repeat(20) }));
-    expect(plan).toMatch(batchLookUp('sessions_by_code', 'code = given.key'));
+    expect(plan).toMatch(batchLookUp('sessions_by_code', 'code = requested.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
   test('the statement that stores payments looks up each session and each stored payment by primary key', async () => {
     const payment = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2 });
     const plan = await planOf(gateway.dataSource, () => sessions.upsertPayment(payment));
-    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = newest.session_id'));
+    expect(plan).toMatch(batchLookUp('sessions_pkey', 'session_id = newest.id'));
     expect(plan).toMatch(
       /Nested Loop Anti Join .*\n\s+->  Function Scan on unnest .*\n\s+->  Index Scan using hosted_payments_pkey on .*\n\s+Index Cond: \(payment_reference = /,
     );

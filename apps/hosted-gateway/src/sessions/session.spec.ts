@@ -1,5 +1,5 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
-import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from './max-session-payments.js';
 import {
   buildRedirectUrl,
   computeFingerprint,
@@ -14,8 +14,8 @@ import {
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);
 
-test('a session expires after 30 minutes and allows 5 payment attempts (H2)', () => {
-  expect([SESSION_LIFETIME_MS, MAX_SESSION_ATTEMPTS]).toEqual([1_800_000, 5]);
+test('a session expires after 30 minutes and allows 5 payments (H2)', () => {
+  expect([SESSION_LIFETIME_MS, MAX_SESSION_PAYMENTS]).toEqual([1_800_000, 5]);
 });
 
 test('a payer can extend a session by 15 minutes, from 5 minutes before it expires', () => {
@@ -55,7 +55,7 @@ test('the payable of a session has all fields', () => {
     ...identity,
     payableId: 's',
     expiresAt: expiresAt.toISOString(),
-    triesMax: MAX_SESSION_ATTEMPTS,
+    triesMax: MAX_SESSION_PAYMENTS,
     source: { ...source, kind: 'session' },
   });
 });

@@ -8,7 +8,7 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
-import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from './max-session-payments.js';
 
 /** Lifetime of a session (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
@@ -38,9 +38,7 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
-  /**
-   * BCP 47 language of the payment page. Null if the merchant sent none, or if an earlier release created the session.
-   */
+  /** BCP 47 language of the payment page. Null if the merchant sent none. */
   readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -91,7 +89,7 @@ export function describePayable(session: Session): PayableDescriptor {
     amount: session.amount,
     currencyISOCode: session.currencyISOCode,
     expiresAt: session.expiresAt.toISOString(),
-    triesMax: MAX_SESSION_ATTEMPTS,
+    triesMax: MAX_SESSION_PAYMENTS,
     source: {
       kind: 'session',
       sessionId: session.sessionId,
@@ -104,9 +102,8 @@ export function describePayable(session: Session): PayableDescriptor {
 }
 
 /**
- * Equal for a request and its retry with the same content (C7). Contains no field that an earlier release does not
- * know. For example, replicas of an earlier release ignore the locale. If the fingerprint contained the locale, these
- * replicas would reject a retry.
+ * Equal for a request and its retry with the same content (C7). Does not contain the locale, because a retry may have
+ * another locale (H7): the locale is only a presentation of the same order.
  */
 export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [

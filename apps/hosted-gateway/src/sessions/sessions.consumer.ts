@@ -59,15 +59,15 @@ export class SessionsConsumer {
     return this.upsertPayments(events);
   }
 
-  @EventPattern(PayableClosedV1, { idempotent: true })
-  async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: IdempotentContext): Promise<void> {
+  @EventPattern(PayableClosedV1, IDEMPOTENT)
+  async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
     for (const { payload } of events) {
-      await this.sessions.updatePayable(connection, payload);
-      await this.invoices.updatePayable(connection, payload);
+      await this.sessions.updatePayable(payload);
+      await this.invoices.updatePayable(payload);
     }
   }
 
-  @EventPattern(CardKeyPublishedV1, { idempotent: true })
+  @EventPattern(CardKeyPublishedV1, IDEMPOTENT)
   async onCardKey(
     events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[],
     { connection }: IdempotentContext,

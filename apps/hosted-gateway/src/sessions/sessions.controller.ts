@@ -1,5 +1,4 @@
 import { Body, Controller, Delete, HttpCode, Inject, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import type { CreateSessionResponse, HostedApiVersion, HostedErrorResponse } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
@@ -14,7 +13,6 @@ import { CallingSite, RequireApiKeyGuard, SiteGuard } from './site.guard.js';
 /** Sessions: create, read and cancel (H1, H2, H5). */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
 @UseGuards(SiteGuard, KeylessRateLimitGuard)
-@SkipThrottle({ payments: true })
 export class SessionsController {
   constructor(
     @Inject(CreateSession) private readonly createSession: CreateSession,

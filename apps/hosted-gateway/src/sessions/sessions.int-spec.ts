@@ -363,7 +363,7 @@ test('administrators can list dead letters of this service and replay them', asy
   const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
   const invalidEvent = anEvent(PaymentSucceededV1, 'p', 2, {
     ...paid,
-    source: { ...paid.source, sessionId: 'no uuid' },
+    payable: { ...paid.payable, payableId: 'no uuid' },
   });
   await gateway.deliver(invalidEvent);
 
@@ -377,7 +377,7 @@ test('administrators can list dead letters of this service and replay them', asy
   expect((await gateway.call('POST', `${deadLettersUrl}/${randomUUID()}/replay`, { headers })).status).toBe(404);
 
   await gateway.dataSource.query(
-    `UPDATE dead_letters SET envelope = jsonb_set(envelope, '{payload,source,sessionId}', to_jsonb($1::text))`,
+    `UPDATE dead_letters SET envelope = jsonb_set(envelope, '{payload,payable,payableId}', to_jsonb($1::text))`,
     [sessionId],
   );
   expect((await gateway.call('POST', `${deadLettersUrl}/${invalidEvent.id}/replay`, { headers })).status).toBe(204);

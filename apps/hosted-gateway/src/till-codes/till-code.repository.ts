@@ -1,25 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TillCodeCreated } from '@svc/contracts';
+import { isOwnCode } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 
-/**
- * Reads and stores the static codes of tills. (TillInvoiceRepository reads the codes of invoices, which are in the same
- * table.)
- */
+/** Reads and stores the static codes of tills. */
 @Injectable()
 export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** The name of the merchant to whom a static code belongs. Undefined until the merchant's events have arrived. */
+  /**
+   * The name of the merchant to whom a static code belongs. Undefined for an unknown code, and until the merchant's
+   * events have arrived.
+   */
   async findMerchantName(code: string): Promise<string | undefined> {
+    if (!isOwnCode(code)) return undefined;
     const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
       `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
-         FROM known_till_codes c WHERE c.code = $1 AND c.expires_at IS NULL`,
+         FROM known_till_codes c WHERE c.code = $1`,
       [code],
     );
     return row?.merchantName ?? undefined;
   }
 
+  /** Existing rows stay unchanged, because the till of a code never changes. */
   async insertIfAbsent(tills: readonly TillCodeCreated[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO known_till_codes (code, mode, merchant_id, site_id, site_reference)

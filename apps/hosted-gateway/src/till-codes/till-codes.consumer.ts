@@ -9,14 +9,14 @@ import {
   TillCodeCreatedV1,
 } from '@svc/contracts';
 import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
-import { TillCodes } from './till-codes.js';
+import { TillCodeRepository } from './till-code.repository.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 /** Stores the codes of tills, their invoices, and the options that merchants offer to payers. */
 @Controller()
 export class TillCodesConsumer {
   constructor(
-    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
   ) {}
 

@@ -16,7 +16,7 @@ afterAll(() => gateway.stop());
 /** Physical locations of the rows of an invoice and its payments. An update changes the location of its row. */
 const readRowLocations = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
   gateway.dataSource.query(
-    `SELECT ctid::text FROM known_till_codes WHERE invoice_reference = $1
+    `SELECT ctid::text FROM known_invoices WHERE invoice_reference = $1
      UNION ALL SELECT ctid::text FROM invoice_payments WHERE invoice_reference = $1`,
     [payableId],
   );
@@ -30,7 +30,7 @@ test('payments and states whose version is not newer than the stored version are
   expect(before).toHaveLength(2);
   for (const version of [2, 3]) {
     await invoices.upsertPayments([{ ...paid, payable: { ...paid.payable, version } }]);
-    await invoices.updatePayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
+    await invoices.updatePayable({ payableId, state: 'closed', version, tries: 0 });
   }
   expect(await readRowLocations(invoice)).toEqual(before);
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
@@ -69,7 +69,7 @@ test.each([[[3, 7]], [[7, 3]]])(
 
 test('findVersions returns the versions of only the requested invoices', async () => {
   const [first] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
-  await invoices.updatePayable(gateway.dataSource, { payableId: first.payableId, state: 'open', version: 5, tries: 0 });
+  await invoices.updatePayable({ payableId: first.payableId, state: 'open', version: 5, tries: 0 });
   expect(await invoices.findVersions([first.payableId])).toEqual(new Map([[first.payableId, 5]]));
 });
 
@@ -81,7 +81,7 @@ test('the repository stores only the fields of a line item that the page shows',
   ];
   const invoice = await createInvoice(gateway, merchant, { lineItems });
   const [row] = await gateway.dataSource.query<{ lineItems: object }[]>(
-    `SELECT line_items AS "lineItems" FROM known_till_codes WHERE invoice_reference = $1`,
+    `SELECT line_items AS "lineItems" FROM known_invoices WHERE invoice_reference = $1`,
     [invoice.payableId],
   );
   expect(row?.lineItems).toEqual([

@@ -1,7 +1,7 @@
 import { isIPv6, type Socket } from 'node:net';
 
 /** The part of a request from which the URL of this program is made. */
-export interface OriginRequest {
+interface OriginRequest {
   readonly protocol: string;
   readonly host: string | undefined;
   readonly socket: Pick<Socket, 'localAddress' | 'localPort'>;

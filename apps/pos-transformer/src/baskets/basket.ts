@@ -18,7 +18,7 @@ export interface BasketLine {
   readonly total: number;
 }
 
-export type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
+type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
 
 /**
  * Adds a line to the lines of a basket. A line with the same id is replaced, or removed if the new quantity is 0 (T3).
@@ -53,7 +53,7 @@ export interface BasketContent {
   readonly order?: OrderContent;
 }
 
-export interface OrderContent {
+interface OrderContent {
   readonly Products: readonly object[];
   readonly BasketDiscounts: readonly { readonly DiscountValue: number }[];
   readonly Tenders: readonly { readonly TenderValue: number }[];

@@ -5,7 +5,7 @@ import type { BasketLine } from './basket.js';
 /** The platform's limit for references (C6). */
 export const MAX_REFERENCE_LENGTH = 100;
 
-export interface BasketInvoice {
+interface BasketInvoice {
   readonly externalReference: string;
   /** The key of the request, which is unique. */
   readonly idempotencyKey: string;

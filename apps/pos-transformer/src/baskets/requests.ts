@@ -128,7 +128,7 @@ export class TotalRequest {
   reference: string;
 }
 
-export class ProductRequest {
+class ProductRequest {
   @IsOptional()
   @IsCode(MAX_CODE_LENGTH)
   ProductCode?: string | null;
@@ -168,7 +168,7 @@ export class ProductRequest {
   FullPriced?: boolean | null;
 }
 
-export class BasketDiscountRequest {
+class BasketDiscountRequest {
   @IsOptional()
   @IsNote()
   DiscountReason?: string | null;
@@ -185,7 +185,7 @@ export class BasketDiscountRequest {
   DiscountValue: number;
 }
 
-export class TenderRequest {
+class TenderRequest {
   @IsOptional()
   @IsNote()
   TenderReference?: string | null;

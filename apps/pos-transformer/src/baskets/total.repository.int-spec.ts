@@ -103,17 +103,17 @@ describe('listExpired', () => {
 
 describe('mayHavePayableInvoice', () => {
   it.each<[string, number, string, boolean]>([
-    ['open', 0, 'make-invoice', true],
-    ['queued', 0, 'make-invoice', false],
-    ['queued', 1, 'make-invoice', true],
+    ['open', 0, 'create-invoice', true],
+    ['queued', 0, 'create-invoice', false],
+    ['queued', 1, 'create-invoice', true],
     ['queued', 1, 'close-invoice', false],
-    ['replaced', 1, 'make-invoice', false],
-    ['paid', 1, 'make-invoice', false],
+    ['replaced', 1, 'create-invoice', false],
+    ['paid', 1, 'create-invoice', false],
   ])(
     'of a basket with a total in state %s, after %d attempts of the call %s, returns %s',
-    (state, tries, kind, expected) => {
+    (state, attempts, kind, expected) => {
       const total_id = db.insertTotal(basketId, state);
-      db.insertCall({ kind, tries, basket_id: basketId, total_id });
+      db.insertCall({ kind, attempts, basket_id: basketId, total_id });
       expect([totals.mayHavePayableInvoice(basketId), totals.mayHavePayableInvoice(basketId + 1)]).toEqual([
         expected,
         false,

@@ -31,7 +31,7 @@ export interface Total {
 }
 
 /** A new total. `request` and `idempotencyKey` are null if nothing is due. */
-export interface NewTotal {
+interface NewTotal {
   readonly basketId: number;
   readonly amountCents: number;
   readonly content: BasketContent;
@@ -105,7 +105,7 @@ export class TotalRepository {
          AND (state = 'open'
            OR (state = 'queued'
              AND EXISTS (SELECT 1 FROM outgoing_calls AS call
-                         WHERE call.total_id = totals.total_id AND call.kind = 'make-invoice' AND call.tries > 0)))
+                         WHERE call.total_id = totals.total_id AND call.kind = 'create-invoice' AND call.attempts > 0)))
        LIMIT 1`,
       { basketId },
     );

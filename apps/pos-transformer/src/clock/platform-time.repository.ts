@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Store, type Tx } from '../store/store.js';
 
-export interface SavedTime {
+interface SavedTime {
   /** The platform's time minus the time of the computer's clock, when they were compared last. */
   readonly offsetMs: number;
   /** Since when the stored times are estimates; null if they are times of the platform. ISO 8601. */

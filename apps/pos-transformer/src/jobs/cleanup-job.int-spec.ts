@@ -11,7 +11,7 @@ afterEach(() => pos.stop());
 const DAY = 86_400_000;
 const countRows = (table: string): number =>
   pos.transformer.app.get(Store).find<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n;
-const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runOnce();
+const cleanUp = (): void => pos.transformer.app.get(CleanupJob).runStep();
 
 it('the job deletes rows after the retention period, but not the rows of saved baskets', async () => {
   await pos.sendLine();
@@ -58,7 +58,7 @@ describe('one millisecond after the retention period, the job', () => {
     new CleanupJob(db.store, new OldDataRepository(), {
       isPlatformTimeKnown,
       later: (milliseconds) => db.clock.later(milliseconds),
-    }).runOnce();
+    }).runStep();
   const timeFromRetentionLimit = (milliseconds: number): string =>
     db.clock.later(milliseconds - 120 * DAY).toISOString();
 

@@ -15,7 +15,7 @@ export class CleanupJob {
     @Inject(PlatformClock) private readonly clock: Pick<PlatformClock, 'later' | 'isPlatformTimeKnown'>,
   ) {}
 
-  runOnce(): void {
+  runStep(): void {
     // A wrong clock of the store's computer must not delete the data of today.
     if (!this.clock.isPlatformTimeKnown) return;
     const before = this.clock.later(-RETENTION_MS).toISOString();

@@ -47,7 +47,7 @@ export class PollRefunds implements OnModuleDestroy {
   }
 
   /** Called by a timer, or by a test. */
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     const before = this.clock.later(-MIN_PENDING_MS).toISOString();
     const pending = this.platform.siteIds.map((siteId) => this.refunds.listPending(siteId, before));
     const ids = new Set(pending.flat().map(({ refundId }) => refundId));

@@ -29,7 +29,7 @@ export class RenewInvoices {
     @Inject(PlatformClock) private readonly clock: PlatformClock,
   ) {}
 
-  runOnce(): void {
+  runStep(): void {
     // An estimate could close an invoice that customers can still pay, and offline no new invoice can be made.
     if (!this.clock.isPlatformTimeKnown) return;
     const changedAfter = this.clock.later(-ABANDONED_AFTER_MS).toISOString();
@@ -48,7 +48,7 @@ export class RenewInvoices {
       const idempotencyKey = randomUUID();
       const newRequest = renewInvoiceRequest(request, { idempotencyKey, createdUTCDate: this.clock.nowISO() });
       const newId = this.totals.create(tx, { basketId, amountCents, content, request: newRequest, idempotencyKey });
-      this.calls.append(tx, { siteId, kind: 'make-invoice', subject: externalReference, basketId, totalId: newId });
+      this.calls.append(tx, { siteId, kind: 'create-invoice', subject: externalReference, basketId, totalId: newId });
     });
     this.sender.sendDueCalls(siteId);
   }

@@ -12,7 +12,7 @@ import { SettleRefund } from '../refunds/settle-refund.js';
 import { Store } from '../store/store.js';
 
 /** The stream has a heartbeat every 15 s (M6). After this time without a heartbeat, the job polls the invoices. */
-export const STREAM_TIMEOUT_MS = 20_000;
+const STREAM_TIMEOUT_MS = 20_000;
 /**
  * Maximum number of invoices of a site that are polled in one round. A key may send only five requests a second (M4),
  * and tills need some of these requests.

@@ -87,7 +87,7 @@ it('a payment with the reference, the amount and the site of a basket does not b
   const basketId = insertOrder();
   const request = JSON.stringify({ siteReference: PAYMENT.siteReference });
   const totalId = db.insertTotal(basketId, 'queued', { request });
-  db.insertCall({ basket_id: basketId, total_id: totalId, tries: 5 });
+  db.insertCall({ basket_id: basketId, total_id: totalId, attempts: 5 });
   apply();
   expect(payments.findBySvcId(PAYMENT.paymentReference)).toMatchObject({ basketId: null, totalId: null });
   expect([payments.findDecisive(basketId), totals.get(totalId).state]).toEqual([undefined, 'queued']);
@@ -104,7 +104,7 @@ describe('a payment of an earlier total, the response of whose call was lost', (
     const basketId = insertOrder();
     const earlierId = db.insertTotal(basketId, 'queued');
     const totalId = db.insertTotal(basketId, state);
-    db.insertCall({ basket_id: basketId, total_id: totalId, tries: 1 });
+    db.insertCall({ basket_id: basketId, total_id: totalId, attempts: 1 });
     apply();
     storeInvoice(earlierId);
     const calls = db.store.list(`SELECT total_id AS totalId FROM outgoing_calls WHERE kind = 'close-invoice'`);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { Store, type Tx } from '../store/store.js';
 
-export interface Alert {
+interface Alert {
   readonly alertId: number;
   /** ISO 8601. */
   readonly at: string;

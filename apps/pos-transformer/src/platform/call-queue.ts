@@ -13,7 +13,7 @@ import type { OutgoingCall, OutgoingCallRepository, QueueName } from './outgoing
 export type CallOutcome =
   { readonly kind: 'done' } | { readonly kind: 'queued' } | { readonly kind: 'cancelled' } | Failure;
 
-export interface CallQueueOptions {
+interface CallQueueOptions {
   readonly siteId: number;
   readonly name: QueueName;
   readonly store: Store;

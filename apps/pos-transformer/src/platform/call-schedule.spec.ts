@@ -12,7 +12,7 @@ afterEach(() => void jest.useRealTimers());
  */
 function startQueue(httpStatus: number | undefined) {
   const clock = new ManualClock();
-  const call = { callId: 1, kind: 'make-invoice', attempts: 0, failures: 0 };
+  const call = { callId: 1, kind: 'create-invoice', attempts: 0, failures: 0 };
   const isWaiting = httpStatus !== undefined;
   const isPostponed = (ids: readonly number[]): boolean => ids.includes(call.callId);
   const findNext = jest.fn((_site: number, _queue: string, ids: readonly number[]) =>
@@ -25,7 +25,7 @@ function startQueue(httpStatus: number | undefined) {
     recordFailure: () => undefined,
   } as unknown as OutgoingCallRepository;
   const error = new SvcApiError({ httpStatus: httpStatus ?? 0, status: 'InternalServer', errors: [], retryable: true });
-  const handlers = { 'make-invoice': { send: () => Promise.reject(error) } };
+  const handlers = { 'create-invoice': { send: () => Promise.reject(error) } };
   const errors: string[] = [];
   const log = {
     info: () => undefined,

@@ -66,7 +66,7 @@ export class CallSender implements OnModuleDestroy {
   }
 
   /** Sends all due calls; for tests. */
-  async runOnce(): Promise<void> {
+  async runStep(): Promise<void> {
     await Promise.all([...this.queues.values()].map((queue) => queue.drain()));
   }
 

@@ -77,16 +77,16 @@ it('supersedeInvoices cancels only waiting calls of the basket and kind that wer
 
 it('supersedeInvoices changes no attempted call, and a later call of the basket waits for it', () => {
   const basket_id = db.insertBasket();
-  const attempted = db.insertCall({ basket_id, tries: 1 });
+  const attempted = db.insertCall({ basket_id, attempts: 1 });
   const notWaitedFor = [
-    db.insertCall({ basket_id, tries: 1, kind: 'close-invoice' }),
-    db.insertCall({ basket_id, tries: 1, subject: 'other' }),
-    db.insertCall({ basket_id, tries: 1, site_id: 2 }),
-    db.insertCall({ basket_id, tries: 1, state: 'done' }),
+    db.insertCall({ basket_id, attempts: 1, kind: 'close-invoice' }),
+    db.insertCall({ basket_id, attempts: 1, subject: 'other' }),
+    db.insertCall({ basket_id, attempts: 1, site_id: 2 }),
+    db.insertCall({ basket_id, attempts: 1, state: 'done' }),
   ];
   db.store.transaction((tx) => calls.supersedeInvoices(tx, basket_id));
   const later = db.insertCall({ basket_id });
-  db.insertCall({ basket_id, tries: 1 });
+  db.insertCall({ basket_id, attempts: 1 });
   expect([attempted, ...notWaitedFor].map((callId) => calls.isWaiting(callId))).toEqual([
     true,
     true,

@@ -1,17 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Reader, Store, type Tx } from '../store/store.js';
 
-export type CallKind = 'make-invoice' | 'close-invoice' | 'refund';
+export type CallKind = 'create-invoice' | 'close-invoice' | 'refund';
 
 /** Calls of a queue are sent one after the other. Refunds have their own queue, because a refund may take 20 s (M5). */
 export type QueueName = 'invoices' | 'refunds';
 
 export const KINDS_OF_QUEUE: Readonly<Record<QueueName, readonly CallKind[]>> = {
-  invoices: ['make-invoice', 'close-invoice'],
+  invoices: ['create-invoice', 'close-invoice'],
   refunds: ['refund'],
 };
 
-export interface NewCall {
+interface NewCall {
   readonly siteId: number;
   readonly kind: CallKind;
   /**
@@ -43,7 +43,7 @@ export interface OutgoingCall {
 }
 
 const COLUMNS = `call_id AS callId, site_id AS siteId, kind, subject, basket_id AS basketId, total_id AS totalId,
-  refund_id AS refundId, state, tries AS attempts, failures`;
+  refund_id AS refundId, state, attempts, failures`;
 
 /** The outbox of calls to the platform. A call is stored in the same transaction as the change that causes it. */
 @Injectable()
@@ -98,7 +98,7 @@ export class OutgoingCallRepository {
   findWaitingInvoiceCall(totalId: number, from: Reader = this.store): number | undefined {
     return from.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls
-       WHERE total_id = :totalId AND kind = 'make-invoice' AND state = 'waiting'`,
+       WHERE total_id = :totalId AND kind = 'create-invoice' AND state = 'waiting'`,
       { totalId },
     )?.callId;
   }
@@ -109,14 +109,14 @@ export class OutgoingCallRepository {
    */
   countAttempt(callId: number): void {
     this.store.transaction((tx) =>
-      tx.run('UPDATE outgoing_calls SET tries = tries + 1 WHERE call_id = :callId', { callId }),
+      tx.run('UPDATE outgoing_calls SET attempts = attempts + 1 WHERE call_id = :callId', { callId }),
     );
   }
 
   /** Called after an attempt that has certainly not reached the platform. */
   uncountAttempt(callId: number): void {
     this.store.transaction((tx) =>
-      tx.run('UPDATE outgoing_calls SET tries = tries - 1 WHERE call_id = :callId', { callId }),
+      tx.run('UPDATE outgoing_calls SET attempts = attempts - 1 WHERE call_id = :callId', { callId }),
     );
   }
 
@@ -146,7 +146,7 @@ export class OutgoingCallRepository {
   supersedeInvoices(tx: Tx, basketId: number): void {
     tx.run(
       `UPDATE outgoing_calls SET state = 'cancelled'
-       WHERE basket_id = :basketId AND kind = 'make-invoice' AND state = 'waiting' AND tries = 0`,
+       WHERE basket_id = :basketId AND kind = 'create-invoice' AND state = 'waiting' AND attempts = 0`,
       { basketId },
     );
   }
@@ -157,7 +157,7 @@ export class OutgoingCallRepository {
       .list<{ callId: number }>(
         `SELECT earlier.call_id AS callId FROM outgoing_calls AS call JOIN outgoing_calls AS earlier
              ON earlier.site_id = call.site_id AND earlier.subject = call.subject AND earlier.call_id < call.call_id
-          WHERE call.call_id = :callId AND earlier.kind = 'make-invoice' AND earlier.state = 'waiting'`,
+          WHERE call.call_id = :callId AND earlier.kind = 'create-invoice' AND earlier.state = 'waiting'`,
         { callId },
       )
       .map((row) => row.callId);

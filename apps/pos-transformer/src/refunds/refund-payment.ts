@@ -12,7 +12,7 @@ import { Store } from '../store/store.js';
 import { findRefusalReason, findRepeatedRefund, isRefundAmount, type Refund } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
-export interface RefundCommand {
+interface RefundCommand {
   readonly svcId: string;
   readonly amount: number;
   readonly reference: string | undefined;

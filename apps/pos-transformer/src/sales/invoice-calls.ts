@@ -216,7 +216,7 @@ export class InvoiceCalls {
     const basketId = call.basketId!;
     const current = this.totals.findCurrent(basketId, tx);
     if (current?.state === 'queued' && this.calls.findWaitingInvoiceCall(current.totalId, tx) === undefined)
-      this.calls.append(tx, { siteId, kind: 'make-invoice', subject, basketId, totalId: current.totalId });
+      this.calls.append(tx, { siteId, kind: 'create-invoice', subject, basketId, totalId: current.totalId });
   }
 
   private refuseTotalWithAlert(tx: Tx, call: OutgoingCall, message: string): void {

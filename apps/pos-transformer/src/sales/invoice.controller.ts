@@ -15,7 +15,7 @@ import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
 
 /** The answer to `total`, with the QR code (T1). While the platform is unreachable, it has no QR code (T8). */
-export interface TotalResponse extends Answer {
+interface TotalResponse extends Answer {
   InvoiceReference?: string;
   /** Text of the QR code. */
   Code?: string;

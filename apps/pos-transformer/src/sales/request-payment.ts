@@ -17,7 +17,7 @@ import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 
 /** A till's request for the payment of a basket. */
-export interface RequestPaymentCommand {
+interface RequestPaymentCommand {
   readonly till: Till;
   /** Whether the till sends baskets line by line (`lines`) or as a whole (`facade`). */
   readonly dialect: Basket['dialect'];
@@ -29,7 +29,7 @@ export interface RequestPaymentCommand {
   readonly content: BasketContent;
 }
 
-export interface TotalAnswer {
+interface TotalAnswer {
   readonly answer: Answer;
   /** The invoice that a customer can pay, or has paid. */
   readonly code?: { readonly invoiceReference: string; readonly code: string; readonly token: string };
@@ -189,7 +189,7 @@ export class RequestPayment {
       this.calls.supersedeInvoices(tx, basketId);
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
-        ? this.calls.append(tx, { ...call, kind: 'make-invoice' })
+        ? this.calls.append(tx, { ...call, kind: 'create-invoice' })
         : this.totals.mayHavePayableInvoice(basketId, tx)
           ? this.calls.append(tx, { ...call, kind: 'close-invoice' })
           : undefined;

@@ -23,7 +23,7 @@ describe.each<[string, readonly string[], (state: string) => unknown]>([
 });
 
 it('a call can only be of a known kind', () => {
-  for (const kind of ['make-invoice', 'close-invoice', 'refund']) expect(db.insertCall({ kind })).toBeGreaterThan(0);
+  for (const kind of ['create-invoice', 'close-invoice', 'refund']) expect(db.insertCall({ kind })).toBeGreaterThan(0);
   expect(() => db.insertCall({ kind: 'settle' })).toThrow('CHECK');
 });
 

@@ -1,20 +1,6 @@
 /**
- * The schema, one step for each release that changed it. A released step is never edited or undone. `PRAGMA
+ * The schema, one step for each release that changes it. A released step is never edited or undone. `PRAGMA
  * user_version` is the number of steps that have run.
- *
- * - `baskets.till`: the header x-till, or '' if the till sends none
- * - `baskets.dialect`: `lines` if the till sends the basket line by line, `facade` if it sends whole baskets
- * - `totals`: the amounts that tills requested. The newest total that was not refused is the current total of a basket.
- * - `totals.request`: the request that creates the invoice. Every attempt sends the same text. NULL if nothing is due.
- * - `totals.idempotency_key`: the key of that request. The platform has at most one invoice for it. NULL if nothing is due.
- * - `totals.withdrawn`: 1 if the till has changed the lines since this total
- * - `payments.basket_id`, `payments.total_id`: NULL if no total of this store is known to have the invoice
- * - `refunds.refund_reference`: the reference that the platform gave the refund
- * - `outgoing_calls`: the outbox of calls to the platform. `tries` is the number of attempts. `failures` is the number
- *   of attempts to which the platform responded with an error.
- * - `stream_positions`: the id of the last event that was read from the payment stream of a site (M6)
- * - `platform_time`: one row with the platform's time minus the time of the computer's clock. `estimated_since` is NULL
- *   if all stored times are times of the platform, otherwise the oldest time that is only an estimate (T14).
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -25,6 +11,7 @@ export const SCHEMA_STEPS: readonly string[] = [
     site_id INTEGER NOT NULL,
     -- The header x-till. Empty if the till sends none.
     till TEXT NOT NULL,
+    -- 'lines' if the till sends the basket line by line, 'facade' if it sends whole baskets.
     dialect TEXT NOT NULL CHECK (dialect IN ('lines', 'facade')),
     -- The till's reference of the basket. NULL before the first total.
     reference TEXT,
@@ -39,7 +26,6 @@ export const SCHEMA_STEPS: readonly string[] = [
     WHERE dialect = 'facade' AND state IN ('open', 'saved');
   CREATE UNIQUE INDEX kept_external_reference ON baskets (site_id, external_reference) WHERE state IN ('open', 'saved');
   CREATE INDEX baskets_by_reference ON baskets (reference, basket_id);
-  CREATE INDEX baskets_by_external_reference ON baskets (site_id, external_reference, basket_id);
   CREATE INDEX baskets_of_a_till ON baskets (site_id, till, changed_at);
 
   CREATE TABLE lines (
@@ -59,6 +45,10 @@ export const SCHEMA_STEPS: readonly string[] = [
     content TEXT NOT NULL,
     -- The request that creates the invoice. Every attempt sends the same text. NULL if nothing is due.
     request TEXT,
+    -- The key of that request. It is stored before the first attempt, and every attempt sends it.
+    idempotency_key TEXT,
+    -- 1 if the till has changed the lines of the basket since this total. Then no screen shows the total or its code.
+    withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1)),
     state TEXT NOT NULL
       CHECK (state IN ('without-invoice', 'queued', 'open', 'replaced', 'closed', 'paid', 'refused')),
     invoice_reference TEXT UNIQUE,
@@ -70,6 +60,7 @@ export const SCHEMA_STEPS: readonly string[] = [
     CHECK (state NOT IN ('queued', 'open') OR request IS NOT NULL),
     CHECK (state <> 'open' OR (invoice_reference IS NOT NULL AND code IS NOT NULL AND expires_at IS NOT NULL))
   ) STRICT;
+  CREATE UNIQUE INDEX totals_by_idempotency_key ON totals (idempotency_key) WHERE idempotency_key IS NOT NULL;
   CREATE INDEX totals_of_a_basket ON totals (basket_id, total_id);
   CREATE INDEX open_totals ON totals (expires_at) WHERE state = 'open';
   CREATE INDEX ended_totals ON totals (ended_at) WHERE state IN ('replaced', 'closed');
@@ -80,7 +71,7 @@ export const SCHEMA_STEPS: readonly string[] = [
     svc_id TEXT NOT NULL UNIQUE,
     site_id INTEGER NOT NULL,
     invoice_reference TEXT NOT NULL,
-    -- NULL if no basket of this store is known to have the invoice.
+    -- NULL if no basket of this store is known to have the invoice. A payment belongs to a basket only by its invoice.
     basket_id INTEGER REFERENCES baskets,
     total_id INTEGER REFERENCES totals,
     payment TEXT NOT NULL,
@@ -104,12 +95,13 @@ export const SCHEMA_STEPS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX refund_of_a_reference ON refunds (site_id, reference) WHERE reference IS NOT NULL;
   CREATE INDEX refunds_of_a_payment ON refunds (svc_id, refund_id);
+  CREATE INDEX pending_refunds ON refunds (site_id, refund_id) WHERE state = 'pending';
 
   -- The outbox of calls to the platform.
   CREATE TABLE outgoing_calls (
     call_id INTEGER PRIMARY KEY AUTOINCREMENT,
     site_id INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('make-invoice', 'close-invoice', 'refund')),
+    kind TEXT NOT NULL CHECK (kind IN ('create-invoice', 'close-invoice', 'refund')),
     -- The external reference of an invoice, or the payment of a refund. Calls of one subject are sent one by one.
     subject TEXT NOT NULL,
     basket_id INTEGER REFERENCES baskets,
@@ -117,8 +109,11 @@ export const SCHEMA_STEPS: readonly string[] = [
     refund_id INTEGER REFERENCES refunds,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'done', 'cancelled', 'refused')),
     -- Number of attempts. It is incremented before each attempt, so a call with 0 has never reached the platform.
-    tries INTEGER NOT NULL DEFAULT 0,
-    due_at TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    -- Number of attempts to which the platform responded with an error. After an error only this call is delayed and
+    -- retried, and other calls continue. An outage of the platform does not change this number. Pauses between attempts
+    -- last for one run of the program, because a stored time would be wrong after the clock of the computer was set.
+    failures INTEGER NOT NULL DEFAULT 0,
     problem TEXT
   ) STRICT;
   CREATE INDEX waiting_calls ON outgoing_calls (site_id, kind, call_id) WHERE state = 'waiting';
@@ -132,6 +127,15 @@ export const SCHEMA_STEPS: readonly string[] = [
     last_event_id TEXT NOT NULL
   ) STRICT;
 
+  CREATE TABLE platform_time (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    -- The platform's time minus the time of the computer's clock.
+    offset_ms INTEGER NOT NULL,
+    -- Times from here on are estimates, which the first response of the platform corrects. NULL if there are none.
+    estimated_since TEXT
+  ) STRICT;
+  INSERT INTO platform_time (only_row, offset_ms) VALUES (1, 0);
+
   -- Messages for the cashier about calls whose result no till waits for any more.
   CREATE TABLE alerts (
     alert_id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -141,35 +145,5 @@ export const SCHEMA_STEPS: readonly string[] = [
     message TEXT NOT NULL
   ) STRICT;
   CREATE INDEX alerts_of_a_till ON alerts (site_id, till, alert_id);
-  `,
-  `
-  CREATE INDEX pending_refunds ON refunds (site_id, refund_id) WHERE state = 'pending';
-  `,
-  `
-  -- The number of attempts to which the platform responded with an error. After an error only this call is delayed and
-  -- retried, and other calls continue. An outage of the platform does not change this number.
-  ALTER TABLE outgoing_calls ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
-  `,
-  `
-  -- The key of the request that creates the invoice. It is stored before the first attempt, and every attempt sends it.
-  ALTER TABLE totals ADD COLUMN idempotency_key TEXT;
-  CREATE UNIQUE INDEX totals_by_idempotency_key ON totals (idempotency_key) WHERE idempotency_key IS NOT NULL;
-  -- 1 if the till has changed the lines of the basket since this total. Then no screen shows the total or its code.
-  ALTER TABLE totals ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1));
-  -- A payment belongs to a basket only by the id of its invoice.
-  DROP INDEX baskets_by_external_reference;
-  `,
-  `
-  CREATE TABLE platform_time (
-    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-    -- The platform's time minus the time of the computer's clock.
-    offset_ms INTEGER NOT NULL,
-    -- Times from here on are estimates, which the first response of the platform corrects. NULL if there are none.
-    estimated_since TEXT
-  ) STRICT;
-  INSERT INTO platform_time (only_row, offset_ms) VALUES (1, 0);
-  -- Pauses between attempts last for one run of the program, because a stored time would be wrong after the clock of the
-  -- computer was set.
-  ALTER TABLE outgoing_calls DROP COLUMN due_at;
   `,
 ];

@@ -68,8 +68,8 @@ test('the model of an open page has the order of the till, without a link to a s
     customFields: [],
     lines: [],
     reversedCharges: [],
-    try: 1,
-    triesLeft: undefined,
+    paymentNumber: 1,
+    paymentsLeft: undefined,
     expiresAt: timeAfterNow(1),
     canExtend: false,
     encryptionKey: {},
@@ -158,7 +158,7 @@ describe('the page of a paid invoice', () => {
     expect([page['paymentReference'], page['charge']]).toEqual([undefined, undefined]);
   });
 
-  test('is a receipt also if the older of two attempts of the payer succeeded', () => {
+  test('is a receipt also if the older of two payments of the payer succeeded', () => {
     const payments = [buildPayment({ reference: 'newer', state: 'failed' }), buildPayment()];
     const page = decideInvoicePage({ payableState: 'paid', payments }, { ownReferences: ['newer', OWN_REFERENCE] });
     expect(page).toMatchObject({ state: 'succeeded', paymentReference: 'p' });
@@ -206,16 +206,16 @@ describe('the basket', () => {
 describe('the page after a failed payment', () => {
   const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<PaymentSnapshot>;
 
-  test('shows the reason to the payer of that payment, and the form with the next attempt to all other people', () => {
+  test('shows the reason to the payer of that payment, and the form with the next payment to all other people', () => {
     const payments = [buildPayment(failed)];
     expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({
       state: 'declined',
-      try: 2,
+      paymentNumber: 2,
       decline: { message: 'x' },
     });
     expect(decideInvoicePage({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({
       state: 'open',
-      try: 2,
+      paymentNumber: 2,
     });
     expect(decideInvoicePage({ tries: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe('open');
     // The invoice has the new number of tries, but the payment has not arrived yet.

@@ -1,5 +1,5 @@
 import type { HostedPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -101,8 +101,8 @@ describe('each period ends at the exact millisecond:', () => {
 });
 
 test.each([
-  ['declined', MAX_SESSION_ATTEMPTS - 1],
-  ['refused', MAX_SESSION_ATTEMPTS],
+  ['declined', MAX_SESSION_PAYMENTS - 1],
+  ['refused', MAX_SESSION_PAYMENTS],
 ])('the page is %s after %d failed payments', (state, tries) => {
   const failed = buildPayment({ state: 'failed', errors: [] });
   expect(decideSessionPage({ session: { tries, payments: [failed] } }).state).toBe(state);
@@ -146,8 +146,8 @@ describe('the page', () => {
       sessionVersion: 3,
       merchantName: 'Shop',
       siteName: undefined,
-      try: 2,
-      triesLeft: MAX_SESSION_ATTEMPTS - 1,
+      paymentNumber: 2,
+      paymentsLeft: MAX_SESSION_PAYMENTS - 1,
       expiresAt: timeAfterNow(1),
       decline: { message: 'No money' },
       code: expect.stringMatching(/^https:\/\/codes\.example\/.*C$/) as string,
@@ -244,7 +244,7 @@ test('the payer of a payment in verification can use another card only while the
   const expired = { expiresAt: NOW };
   const results = [
     inVerification,
-    { ...inVerification, tries: MAX_SESSION_ATTEMPTS },
+    { ...inVerification, tries: MAX_SESSION_PAYMENTS },
     { ...inVerification, ...expired },
   ].map((session) => [
     decideSessionPage({ session }).state,

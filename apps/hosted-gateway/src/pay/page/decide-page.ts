@@ -9,11 +9,11 @@ import type {
   ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
-import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { determineSessionState } from '../../sessions/session.js';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
-import { checkAttemptLimit } from '../payables/attempt-limits.js';
+import { checkPaymentLimit } from '../payables/payment-limits.js';
 import { buildInvoiceOrder, buildPaymentChoice } from '../payables/invoice-order.js';
 import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
 import { buildMerchantLink } from './payer-links.js';
@@ -149,7 +149,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
   // A processing payment may arrive before the new state of its payable.
   if (facts.isInFlight || payable.payments.some(({ state }) => state === 'processing'))
     return buildProcessingPage(order, false);
-  const limit = checkAttemptLimit(payable, address, now);
+  const limit = checkPaymentLimit(payable, address, now);
   const isPayable = determineSessionState(payable, now) === 'open' && limit === 'allowed';
   const canContinueAtBank = verificationUrl !== undefined && Date.parse(until) > now.getTime();
   // A session does not expire while its payer is on the bank's page (H2).
@@ -160,15 +160,15 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: decideClosedState(limit, payable, now) };
-  // All attempts so far came from other payers or through partners. (If a session has attempts but no payments, the
-  // payment of its payer has not arrived yet.)
-  const areAttemptsOfOthers = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
-  const isDeclined = payable.tries > 0 && !areAttemptsOfOthers && latest?.state !== 'verificationRequired';
+  // All payments so far came from other payers or through partners. (If the payments of a session are counted but not
+  // stored, the payment of its payer has not arrived yet.)
+  const arePaymentsOfOthers = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
+  const isDeclined = payable.tries > 0 && !arePaymentsOfOthers && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
-    try: payable.tries + 1,
-    triesLeft: isInvoice(payable) ? undefined : MAX_SESSION_ATTEMPTS - payable.tries,
+    paymentNumber: payable.tries + 1,
+    paymentsLeft: isInvoice(payable) ? undefined : MAX_SESSION_PAYMENTS - payable.tries,
     expiresAt: payable.expiresAt.toISOString(),
     canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,
@@ -181,7 +181,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
 }
 
 function decideClosedState(
-  limit: ReturnType<typeof checkAttemptLimit>,
+  limit: ReturnType<typeof checkPaymentLimit>,
   payable: PagePayable,
   now: Date,
 ): 'refused' | 'paused' | 'expired' {

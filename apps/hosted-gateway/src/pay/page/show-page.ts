@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError } from '@svc/kernel';
+import { Clock } from '@svc/kernel';
 import { HostedGatewayConfig } from '../../config.js';
-import { buildDeclineText, buildReferenceText, buildTriesLeftText } from '../../languages/decline-text.js';
+import { buildDeclineText, buildReferenceText, buildPaymentsLeftText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
-import { TillCodes } from '../../till-codes/till-codes.js';
+import { FindOpenInvoice } from '../../till-codes/find-open-invoice.js';
+import { TillCodeRepository } from '../../till-codes/till-code.repository.js';
 import { InFlightPayments } from '../payables/in-flight-payments.js';
 import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
 import { PagePayableRepository } from '../payables/page-payable.repository.js';
@@ -22,24 +23,21 @@ export interface PageState {
   readonly redirectUrl?: string;
   /** Expiry of the session (ISO 8601 UTC); absent for an invoice. Changes when the payer extends the session. */
   readonly expiresAt?: string;
-  /** Present after a failed attempt: the texts of the form, so that the script need not reload the page. */
-  readonly decline?: DeclinedAttempt;
-  /**
-   * Present if the form is open: the next attempt, so that the payer can still pay after the attempt of another payer
-   * has failed.
-   */
-  readonly coming?: NextAttempt;
+  /** Present after a failed payment: the texts of the form, so that the script need not reload the page. */
+  readonly decline?: DeclinedPayment;
+  /** Present if the form is open, so that the payer can still pay after the payment of another payer has failed. */
+  readonly nextPayment?: NextPayment;
 }
 
-export interface NextAttempt {
-  /** Number of the attempt. */
-  readonly try: number;
-  /** Text with the number of attempts left. Empty for an invoice. */
-  readonly triesLeft: string;
+export interface NextPayment {
+  /** Number of the payment. */
+  readonly paymentNumber: number;
+  /** Text with the number of payments left. Empty for an invoice. */
+  readonly paymentsLeft: string;
 }
 
-/** Texts of the card form after a failed attempt. */
-export interface DeclinedAttempt extends NextAttempt {
+/** Texts of the card form after a failed payment. */
+export interface DeclinedPayment extends NextPayment {
   /** The reason of the decline. */
   readonly title: string;
   /** The next step for the payer. */
@@ -60,7 +58,7 @@ export interface Payer extends LanguagePreference {
  * Redirect from the static code of a till to its page for the open invoice. That page has its own address, which stays
  * valid after the payment, and does not contain the code of the invoice.
  */
-export interface PageRedirect {
+interface PageRedirect {
   readonly redirectTo: string;
 }
 
@@ -72,7 +70,8 @@ export interface PageRedirect {
 export class ShowPage {
   constructor(
     @Inject(PagePayableRepository) private readonly payables: PagePayableRepository,
-    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
+    @Inject(FindOpenInvoice) private readonly findOpenInvoice: FindOpenInvoice,
     @Inject(RefreshPayments) private readonly refreshPayments: RefreshPayments,
     @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
     @Inject(CardKey) private readonly cardKey: CardKey,
@@ -94,8 +93,7 @@ export class ShowPage {
 
   /** The state, with the id of its payable. Throws `resource.not-found`. */
   async findState(address: PayerAddress, payer: Payer): Promise<{ payableId: string; state: PageState }> {
-    const payable = await this.payables.findByAddress(address);
-    if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    const payable = await this.payables.getByAddress(address);
     return {
       payableId: getPayableId(payable),
       state: await this.buildState(await this.refreshPayments.refresh(payable), address, payer),
@@ -111,16 +109,16 @@ export class ShowPage {
       ...findRedirect(model),
       ...('expiresAt' in model && !isInvoice(payable) ? { expiresAt: model.expiresAt } : {}),
       ...buildDecline(model, language),
-      ...(model.state === 'open' ? { coming: buildNextAttempt(model, language) } : {}),
+      ...(model.state === 'open' ? { nextPayment: buildNextPayment(model, language) } : {}),
     };
   }
 
   /** The model for a code that belongs to no session and no invoice. The code may be the static code of a till. */
   private async buildModelForCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
-    const till = await this.tillCodes.find(code);
-    if (!till) return { state: 'not-found', isScanned: true };
-    const invoice = await this.tillCodes.findOpenInvoice(code);
-    if (!invoice) return { state: 'till', ...till };
+    const merchantName = await this.tillCodes.findMerchantName(code);
+    if (merchantName === undefined) return { state: 'not-found', isScanned: true };
+    const invoice = await this.findOpenInvoice.execute(code);
+    if (!invoice) return { state: 'till', merchantName };
     const address = { code, invoiceReference: invoice.invoiceReference };
     return { redirectTo: `${buildCallsPath(address)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
   }
@@ -149,15 +147,15 @@ function buildDecline(model: SessionPage, language: Language): Pick<PageState, '
     ...(field === undefined ? {} : { field }),
     ...(reference === undefined ? {} : { reference }),
   };
-  return { decline: { ...buildNextAttempt(model, language), title, next, ...optionalFields } };
+  return { decline: { ...buildNextPayment(model, language), title, next, ...optionalFields } };
 }
 
-function buildNextAttempt(model: PayablePage, language: Language): NextAttempt {
-  return { try: model.try, triesLeft: buildTriesLeftText(language, model.triesLeft) };
+function buildNextPayment(model: PayablePage, language: Language): NextPayment {
+  return { paymentNumber: model.paymentNumber, paymentsLeft: buildPaymentsLeftText(language, model.paymentsLeft) };
 }
 
 /** The field of the form that caused a decline, by errorReference (P4). */
-const FIELD_BY_ERROR_REFERENCE: Readonly<Record<string, DeclinedAttempt['field']>> = {
+const FIELD_BY_ERROR_REFERENCE: Readonly<Record<string, DeclinedPayment['field']>> = {
   '12': 'expiry',
   '13': 'cardNumber',
   '14': 'cvv',

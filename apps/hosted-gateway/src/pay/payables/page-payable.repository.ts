@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
-import { DataSource } from 'typeorm';
+import { DomainError } from '@svc/kernel';
 import { isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
@@ -13,7 +13,6 @@ export class PagePayableRepository {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
-    @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
   /**
@@ -24,6 +23,13 @@ export class PagePayableRepository {
     if (isStaticCode(address)) return this.invoices.findByStaticCode(address.code, address.invoiceReference);
     const session = await this.sessions.findByAddress(address);
     return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
+  }
+
+  /** Throws `resource.not-found` if there is no session or invoice at the address. */
+  async getByAddress(address: PayerAddress): Promise<PagePayable> {
+    const payable = await this.findByAddress(address);
+    if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    return payable;
   }
 
   /** Reads the payable again. */
@@ -46,7 +52,7 @@ export class PagePayableRepository {
 
   /** Stores the new state of an invoice that changed without a payment. The newest version wins. */
   updateInvoice(payable: PayableSnapshot): Promise<void> {
-    return this.invoices.updatePayable(this.dataSource, payable);
+    return this.invoices.updatePayable(payable);
   }
 
   /** Versions of the payables with open event streams. */

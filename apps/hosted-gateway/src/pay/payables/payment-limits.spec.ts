@@ -1,7 +1,7 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import type { TillInvoice } from '../../till-codes/till-invoice.js';
-import { checkAttemptLimit } from './attempt-limits.js';
+import { checkPaymentLimit } from './payment-limits.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OWN_CODE = { code: '1' };
@@ -28,9 +28,9 @@ const buildInvoice = (payments: PaymentSnapshot[], overrides: Partial<TillInvoic
 test.each([
   [4, 'allowed'],
   [5, 'used-up'],
-])('a session with %d attempts: another attempt is %s', (tries, result) => {
+])('a session with %d payments: another payment is %s', (tries, result) => {
   const session = { sessionId: 's', tries, payments: times(1, 'failed') } as unknown as SessionWithPayments;
-  for (const address of [{ sessionId: 's' }, OWN_CODE]) expect(checkAttemptLimit(session, address, NOW)).toBe(result);
+  for (const address of [{ sessionId: 's' }, OWN_CODE]) expect(checkPaymentLimit(session, address, NOW)).toBe(result);
 });
 
 test.each([
@@ -38,15 +38,15 @@ test.each([
   [STATIC_CODE, 100, 60, 'used-up'],
   [OWN_CODE, 100, 79, 'allowed'],
   [OWN_CODE, 100, 80, 'used-up'],
-  // Rounded down, so that some attempts are always left for payment apps.
+  // Rounded down, so that some payments are always left for payment apps.
   [STATIC_CODE, 9, 4, 'allowed'],
   [STATIC_CODE, 9, 5, 'used-up'],
   [OWN_CODE, 9, 6, 'allowed'],
   [OWN_CODE, 9, 7, 'used-up'],
 ])(
-  'at the address %j of an invoice with a limit of %d and %d attempts: another attempt is %s',
+  'at the address %j of an invoice with a limit of %d and %d payments: another payment is %s',
   (address, triesMax, tries, result) => {
-    expect(checkAttemptLimit(buildInvoice([], { triesMax, tries }), address, NOW)).toBe(result);
+    expect(checkPaymentLimit(buildInvoice([], { triesMax, tries }), address, NOW)).toBe(result);
   },
 );
 
@@ -75,6 +75,6 @@ test.each<[string, PaymentSnapshot[], string]>([
   ['a payment in progress', [...times(19, 'failed'), ...times(1, 'processing')], 'allowed'],
   ['failures of payment apps', [...times(19, 'failed'), ...times(20, 'failed', { isOfPartner: true })], 'allowed'],
 ])('after %s, the static code is as expected, and the own code can pay', (_, payments, result) => {
-  expect(checkAttemptLimit(buildInvoice(payments), STATIC_CODE, NOW)).toBe(result);
-  expect(checkAttemptLimit(buildInvoice(payments), OWN_CODE, NOW)).toBe('allowed');
+  expect(checkPaymentLimit(buildInvoice(payments), STATIC_CODE, NOW)).toBe(result);
+  expect(checkPaymentLimit(buildInvoice(payments), OWN_CODE, NOW)).toBe('allowed');
 });

@@ -1,4 +1,4 @@
-import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
+import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import type { TillInvoice } from '../../till-codes/till-invoice.js';
 import { isInvoice, type PagePayable } from './page-payable.js';
@@ -7,23 +7,23 @@ import { isInvoice, type PagePayable } from './page-payable.js';
 const FAILURES_UNTIL_PAUSE = 20;
 const PAUSE_MS = 10 * 60_000;
 /**
- * Shares of an invoice's attempts that its pages may use. The attempts of all payers count. The printed code of a till
- * is public, so its page may use fewer attempts than the page of the invoice's own code, which only the customer sees.
+ * Shares of an invoice's payments that its pages may use. The payments of all payers count. The printed code of a till
+ * is public, so its page may use fewer payments than the page of the invoice's own code, which only the customer sees.
  * The rest is left for payment apps. So a stranger can never prevent a payment of the customer.
  */
 const STATIC_CODE_SHARE = 0.6;
 const OWN_CODE_SHARE = 0.8;
 
 /**
- * Decides whether the page at this address may start another attempt: for some minutes no (`paused`), or not any more
+ * Decides whether the page at this address may start another payment: for some minutes no (`paused`), or not any more
  * (`used-up`).
  */
-export function checkAttemptLimit(
+export function checkPaymentLimit(
   payable: PagePayable,
   address: PayerAddress,
   now: Date,
 ): 'allowed' | 'paused' | 'used-up' {
-  if (!isInvoice(payable)) return payable.tries < MAX_SESSION_ATTEMPTS ? 'allowed' : 'used-up';
+  if (!isInvoice(payable)) return payable.tries < MAX_SESSION_PAYMENTS ? 'allowed' : 'used-up';
   const share = isStaticCode(address) ? STATIC_CODE_SHARE : OWN_CODE_SHARE;
   if (payable.tries >= Math.floor(payable.triesMax * share)) return 'used-up';
   return isStaticCode(address) && isPaused(payable, now) ? 'paused' : 'allowed';

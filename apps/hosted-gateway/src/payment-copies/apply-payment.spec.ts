@@ -1,5 +1,6 @@
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { applyPayment, type SessionWithPayments } from './session.repository.js';
+import type { SessionWithPayments } from '../sessions/session.repository.js';
+import { applyPayment } from './apply-payment.js';
 
 const buildSession = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>
   ({ payableState: 'open', payableVersion: version, tries: 0, payments }) as unknown as SessionWithPayments;

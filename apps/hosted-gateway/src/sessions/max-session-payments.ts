@@ -1,2 +1,2 @@
 /** Number of failed payments after which the state of a session is `refused` (H2). */
-export const MAX_SESSION_ATTEMPTS = 5;
+export const MAX_SESSION_PAYMENTS = 5;

@@ -1,0 +1,108 @@
+import type { PayableSnapshot, PaymentSnapshot } from '@svc/contracts';
+import type { DataSource } from 'typeorm';
+
+/** The tables of one kind of payable: hosted sessions, or the invoices of tills. */
+export interface PayableTables {
+  /** The table of the payables, with the state of each payable. */
+  readonly payables: string;
+  /** The table with the copies of their payments. */
+  readonly payments: string;
+  /** The column with the id of the payable, in both tables. */
+  readonly id: string;
+}
+
+/** For the SELECT of a payable: the column `payments` with its payments, newest first, at most 100. */
+export function selectPayments({ payables, payments, id }: PayableTables): string {
+  return `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
+                            ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END
+                  FROM ${payments} p WHERE p.${id} = ${payables}.${id}
+                 ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
+}
+
+/** Copies of the payments that payment-processor reports, and the states of their payables. */
+export class PaymentCopies {
+  private readonly upsertStatement: string;
+  private readonly upsertReversalsStatement: string;
+  private readonly updatePayableStatement: string;
+  private readonly findVersionsStatement: string;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    { payables, payments, id }: PayableTables,
+  ) {
+    const copy = `value->>'paymentReference' AS payment_reference, (value#>>'{payable,payableId}')::uuid AS ${id},
+             (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version`;
+    this.upsertStatement = `
+      WITH reported AS (
+        SELECT value AS snapshot, ${copy} FROM unnest($1::jsonb[]) AS value
+      ), payment AS (
+        INSERT INTO ${payments} AS stored (payment_reference, ${id}, snapshot, accepted_at, version)
+        SELECT payment_reference, ${id}, snapshot, accepted_at, version FROM reported
+         WHERE NOT EXISTS (SELECT 1 FROM ${payments} p
+                            WHERE p.payment_reference = reported.payment_reference AND p.version >= reported.version)
+        ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version
+         WHERE stored.version < excluded.version
+      )
+      UPDATE ${payables} stored
+         SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
+        FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(id, state, version, tries)
+       WHERE stored.${id} = newest.id AND stored.payable_version < newest.version`;
+    this.upsertReversalsStatement = `
+      INSERT INTO ${payments} AS stored (snapshot, payment_reference, ${id}, accepted_at, version, reversed_at)
+      SELECT value - 'reversedUTCDate', ${copy}, (value->>'reversedUTCDate')::timestamptz FROM unnest($1::jsonb[]) AS value
+      ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`;
+    this.updatePayableStatement = `
+      UPDATE ${payables} SET payable_state = $2, payable_version = $3, tries = $4 WHERE ${id} = $1 AND payable_version < $3`;
+    this.findVersionsStatement = `SELECT ${id} AS id, payable_version AS version FROM ${payables} WHERE ${id} = ANY ($1::uuid[])`;
+  }
+
+  /**
+   * Stores payments in one statement. The newest version of each payment and payable wins, so reports may arrive twice,
+   * late or out of order. Sorts payables and payments, so that two concurrent statements lock common rows in the same
+   * order and never deadlock.
+   */
+  async upsert(payments: readonly PaymentSnapshot[]): Promise<void> {
+    if (payments.length === 0) return;
+    const payables = findNewestByKey(payments, ({ payable }) => payable.payableId).map(({ payable }) => payable);
+    await this.dataSource.query(this.upsertStatement, [
+      findNewestByKey(payments, ({ paymentReference }) => paymentReference),
+      payables.map(({ payableId }) => payableId),
+      payables.map(({ state }) => state),
+      payables.map(({ version }) => version),
+      payables.map(({ tries }) => tries),
+    ]);
+  }
+
+  /**
+   * Stores reversals: the refunds of charges that succeeded too late. Changes no other data of a stored payment. Locks
+   * rows in the same order as {@link upsert}.
+   */
+  async upsertReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
+    if (payments.length === 0) return;
+    const reversed = findNewestByKey(payments, ({ paymentReference }) => paymentReference);
+    await this.dataSource.query(this.upsertReversalsStatement, [reversed]);
+  }
+
+  /** Stores the new state of a payable that changed without a payment. The newest version wins. */
+  async updatePayable({ payableId, state, version, tries }: PayableSnapshot): Promise<void> {
+    await this.dataSource.query(this.updatePayableStatement, [payableId, state, version, tries]);
+  }
+
+  /** Versions of the payables with open event streams, in one query. */
+  async findVersions(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.dataSource.query<{ id: string; version: number }[]>(this.findVersionsStatement, [
+      payableIds,
+    ]);
+    return new Map(rows.map(({ id, version }) => [id, version]));
+  }
+}
+
+/** The newest payment of each key, sorted by key. */
+function findNewestByKey(
+  payments: readonly PaymentSnapshot[],
+  key: (payment: PaymentSnapshot) => string,
+): PaymentSnapshot[] {
+  const oldestFirst = payments.toSorted((a, b) => a.payable.version - b.payable.version);
+  const newest = [...new Map(oldestFirst.map((payment) => [key(payment), payment])).values()];
+  return newest.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
