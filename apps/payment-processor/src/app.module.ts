@@ -3,6 +3,7 @@ import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail 
 import { PaymentProcessorAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
+import { AcquirerPermits } from './acquirers/acquirer-permits.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
 import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
@@ -94,6 +95,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     createDeadLettersController('payment-processor'),
   ],
   providers: [
+    AcquirerPermits,
     Acquirers,
     AdminRefundsQuery,
     AttemptRepository,

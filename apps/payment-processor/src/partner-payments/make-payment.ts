@@ -5,12 +5,15 @@ import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV
 import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
+import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
+import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 import { findRefusal, type PayableRefusal } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
+import { SettleAttempt } from '../payments/settle-attempt.js';
 import {
   type CurrentPayment,
   type KnownMerchant,
@@ -47,10 +50,18 @@ interface PaymentCall extends IdempotencyKey {
   readonly returnUrl: string | undefined;
 }
 
+/** A payable whose terms allow the payment. */
+interface CheckedTerms {
+  readonly payableToPay: PayableToPay;
+  readonly merchant: KnownMerchant;
+  readonly siteReference: string;
+  readonly method: PaymentMethod;
+}
+
 /**
- * Makes a payment of a partner or its customer (P6). This class checks the terms. {@link ChargeAttempt} then accepts
- * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
- * PaymentIdempotency} ensures that each reference has at most one payment.
+ * Makes a payment of a partner or its customer (P6): checks the terms, accepts the payment and charges the card. A
+ * payment without a card is accepted and settled in one transaction. {@link PaymentIdempotency} ensures that each
+ * reference has at most one payment.
  */
 @Injectable()
 export class MakePayment {
@@ -59,7 +70,10 @@ export class MakePayment {
     @Inject(PaymentIdempotency) private readonly idempotency: PaymentIdempotency,
     @Inject(PaymentMethods) private readonly methods: PaymentMethods,
     @Inject(ResolveCode) private readonly resolveCode: ResolveCode,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+    @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
@@ -117,39 +131,36 @@ export class MakePayment {
       };
       const refusal = findRefusal(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
-      const buildPayment = (): NewPartnerPayment =>
-        newPayment(call, payableToPay, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(call, payable.merchantId, buildPayment, method, chargeDeadline)) return;
+      const terms = { payableToPay, merchant, siteReference, method };
+      if (method.card) {
+        if (await this.charge(call, terms, method.card, chargeDeadline)) return;
+      } else {
+        const payment = newPayment(call, terms, this.clock.now());
+        if (await this.payments.acceptAsSettled(payment, settlementWithoutCharge(method.external))) return;
+      }
     }
     throw refusalError('payment.in-progress');
   }
 
   /** False when the payable changed after it was read. */
-  private async acceptAndPay(
-    { partner, returnUrl }: PaymentCall,
-    merchantId: number,
-    buildPayment: () => NewPartnerPayment,
-    { card, external }: PaymentMethod,
-    chargeDeadline: Date,
+  private async charge(
+    call: PaymentCall,
+    terms: CheckedTerms,
+    card: NonNullable<PaymentMethod['card']>,
+    deadline: Date,
   ): Promise<boolean> {
-    if (!card) {
-      const payment = buildPayment();
-      return this.payments.acceptAsSettled(payment, settlementWithoutCharge(external));
-    }
-    const result = await this.chargeAttempt.execute({
-      mode: partner.mode,
-      merchantId,
-      deadline: chargeDeadline,
-      accept: (route) => this.payments.acceptForAcquirer(buildPayment(), route),
-      getSource: ({ payment: { paymentReference } }) => ({
-        card,
-        payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
-        payer: undefined,
-      }),
-    });
-    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
-    if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    return result.kind === 'charged';
+    const route = await this.acquirers.find(terms.payableToPay.payable.merchantId, call.partner.mode);
+    if (!route) throw new DomainError('live-mode.unavailable');
+    using permit = await this.permits.take(deadline);
+    if (!permit) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    const attempt = await this.payments.acceptForAcquirer(newPayment(call, terms, this.clock.now()), route);
+    if (!attempt) return false;
+    const { paymentReference } = attempt.payment;
+    const payerReturnUrl = call.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`;
+    const outcome = await this.chargeAttempt.execute(attempt, { card, payerReturnUrl, payer: undefined }, deadline);
+    permit.release();
+    await this.settleAttempt.execute(attempt, outcome);
+    return true;
   }
 
   /**
@@ -176,11 +187,10 @@ function refusalError(refusal: PayableRefusal): DomainError {
 
 function newPayment(
   { partner, request, customer, fingerprint }: PaymentCall,
-  { payable, version, tries, customer: registeredName }: PayableToPay,
-  { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
-  method: PaymentMethod,
+  { payableToPay, merchant, siteReference, method }: CheckedTerms,
   now: Date,
 ): NewPartnerPayment {
+  const { payable, version, tries, customer: registeredName } = payableToPay;
   const { source } = payable;
   const externalReference = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
   // For a session this is the session's id, as code-decoder returns it.

@@ -3,20 +3,10 @@ import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { MerchantAccount } from '../acquirers/acquirer.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
 import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
-
-/**
- * The acquirer and the merchant's account there. The attempt stores the acquirer and the account, and every later call
- * about the attempt uses them.
- */
-export interface ChargeRoute {
-  /** Name of the acquirer. */
-  readonly acquirer: string;
-  readonly account: MerchantAccount;
-}
 
 /** A payment with the attempt that decides the outcome of the payment. */
 export interface OpenAttempt extends ChargeRoute {

@@ -48,7 +48,7 @@ export class StatementRepository {
     for (const owner of await this.findMerchants(merchantId)) {
       const route = await this.acquirers.find(owner.merchantId, owner.mode);
       if (!route) continue;
-      const account = { ...owner, acquirer: route.acquirer.name, ...route.account, days: [day] };
+      const account = { ...owner, acquirer: route.acquirer, ...route.account, days: [day] };
       if (!accounts.has(buildAccountKey(account))) accounts.set(buildAccountKey(account), account);
     }
     return [...accounts.values()];

@@ -15,7 +15,7 @@ import { inTransaction, namedStatement, type Transaction } from '@svc/persistenc
 import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { refundTransfer } from '../ledger/transfer.js';
-import type { ChargeRoute } from '../payments/attempt.repository.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 

@@ -3,7 +3,7 @@ import { type Mode, PaymentReversedV1, type PaymentSnapshot } from '@svc/contrac
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import type { ChargeRoute } from '../payments/attempt.repository.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** A charge that is due for reversal. */

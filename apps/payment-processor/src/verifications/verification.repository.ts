@@ -9,8 +9,9 @@ import {
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { nextQueryAt } from '../payments/attempt.js';
-import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
+import type { OpenAttempt } from '../payments/attempt.repository.js';
 import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
 import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
