@@ -36,7 +36,6 @@ import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
 import { PartnerPaymentRepository } from './partner-payments/partner-payment.repository.js';
 import { PartnerPaymentsController } from './partner-payments/partner-payments.controller.js';
-import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ClosePayable } from './payables/close-payable.js';
@@ -121,7 +120,6 @@ import { VerificationRepository } from './verifications/verification.repository.
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
-    PaymentIdempotency,
     PaymentMethods,
     ResolveCode,
     PaymentRepository,

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { PaymentProcessorConfig } from '../config.js';
 
 /** Permission for one charge. Returned by `release`, or when the variable that was declared with `using` goes out of scope. */
-export interface AcquirerPermit extends Disposable {
+interface AcquirerPermit extends Disposable {
   release(): void;
 }
 

@@ -17,7 +17,7 @@ import { SettleAttempt } from '../payments/settle-attempt.js';
 type PageCharge = ChargeCardCommand | ChargeInvoice;
 
 /** Cents. */
-export interface PayerAmounts {
+interface PayerAmounts {
   readonly amount: number;
   readonly tipAmount: number;
 }

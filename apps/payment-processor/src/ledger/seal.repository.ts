@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 
 /** A newly appended seal. */
-export interface NewSeal {
+interface NewSeal {
   readonly sealNumber: number;
   readonly transferCount: number;
   /** Creation time of the oldest transfer in the seal. */
@@ -59,8 +59,9 @@ export class SealRepository {
   }
 
   /**
-   * True when the last seal has a transaction id that this server has not reached. This means that the database was
-   * restored into another cluster with lower transaction ids, and new transfers would wrongly count as sealed.
+   * True when the newest seal has a transaction id that this PostgreSQL server has not assigned yet. Then the database
+   * was restored from another server. The server would give new transfers lower transaction ids than those of the seal,
+   * so they would wrongly count as sealed.
    */
   async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(

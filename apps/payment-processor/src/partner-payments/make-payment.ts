@@ -1,13 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
-import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV1 } from '@svc/contracts';
+import {
+  MakePaymentRequest,
+  type PartnerPayment,
+  type PaymentCustomer,
+  sessionFeatures,
+  ShowPaymentV1,
+} from '@svc/contracts';
 import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
 import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
+import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 import { findRefusal, type PayableRefusal } from '../payables/payable.js';
@@ -20,8 +27,8 @@ import {
   type NewPartnerPayment,
   PartnerPaymentRepository,
   type PayableToPay,
+  type PaymentOwner,
 } from './partner-payment.repository.js';
-import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
 import { addRegisteredName, checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
@@ -42,12 +49,14 @@ const HISTORY_TIMEOUT_MS = 1_000;
 const MAX_PAYABLE_READS = 3;
 
 /** A validated call, before any database query. */
-interface PaymentCall extends IdempotencyKey {
+interface PaymentCall {
   readonly partner: AuthenticatedPartner;
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
   /** The bank redirects the payer to this URL. */
   readonly returnUrl: string | undefined;
+  /** Fingerprint of the request without card data: the same reference with another request is a conflict. */
+  readonly fingerprint: string;
 }
 
 /** A payable whose terms allow the payment. */
@@ -60,14 +69,15 @@ interface CheckedTerms {
 
 /**
  * Makes a payment of a partner or its customer (P6): checks the terms, accepts the payment and charges the card. A
- * payment without a card is accepted and settled in one transaction. {@link PaymentIdempotency} ensures that each
- * reference has at most one payment.
+ * payment without a card is accepted and settled in one transaction. Each reference of an organisation and mode has at
+ * most one payment (C7).
  */
 @Injectable()
 export class MakePayment {
+  private readonly calls: IdempotentCalls<CurrentPayment>;
+
   constructor(
     @Inject(PartnerPaymentRepository) private readonly payments: PartnerPaymentRepository,
-    @Inject(PaymentIdempotency) private readonly idempotency: PaymentIdempotency,
     @Inject(PaymentMethods) private readonly methods: PaymentMethods,
     @Inject(ResolveCode) private readonly resolveCode: ResolveCode,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
@@ -78,25 +88,32 @@ export class MakePayment {
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
-  ) {}
+  ) {
+    const settings = { constraint: 'partner_references_pkey', inProgress: 'payment.in-progress' } as const;
+    this.calls = new IdempotentCalls(settings, clock);
+  }
 
   /**
    * First throws 403 for fields that this caller may not use, and then 400 with all invalid fields. Both checks come
-   * before any database query.
+   * before any database query. `replayed` is true when an earlier call with this reference has created the payment.
    */
-  async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
+  async execute(partner: AuthenticatedPartner, body: unknown): Promise<{ payment: PartnerPayment; replayed: boolean }> {
     const urlRules = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, urlRules, this.clock.now()));
     const customer = resolveCustomer(partner, request);
     const returnUrl = typeof request.returnUrl === 'string' ? encodeUrlForHeader(request.returnUrl) : undefined;
     const fingerprint = computeFingerprint(request, customer);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
-    const key = { owner: partner, reference: request.reference, fingerprint, deadline };
-    return this.idempotency.runOnce(
-      key,
-      () => this.create({ ...key, partner, request, customer, returnUrl }),
-      (payment) => this.awaitOutcome(key, payment),
-    );
+    const { reference } = request;
+    const { result, replayed } = await this.calls.runOncePerKey({
+      id: [partner.organisationId, partner.mode, reference.toLowerCase()].join(),
+      fingerprint,
+      deadline,
+      find: () => this.payments.findByReference(partner, reference),
+      create: () => this.create({ partner, request, customer, returnUrl, fingerprint }),
+      finish: (payment) => this.awaitOutcome(partner, reference, deadline, payment),
+    });
+    return { payment: result.payment, replayed };
   }
 
   /** Accepts the payment and charges the card. Throws when the payment is rejected. */
@@ -167,12 +184,17 @@ export class MakePayment {
    * Waits for the outcome. If the payment is still `processing` at the deadline, returns it in this state. Updates the
    * payment history with the returned state before the client gets the response (P5).
    */
-  private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
+  private async awaitOutcome(
+    owner: PaymentOwner,
+    reference: string,
+    deadline: Date,
+    payment: CurrentPayment,
+  ): Promise<CurrentPayment> {
     let current = payment;
-    for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < key.deadline; poll++) {
+    for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < deadline; poll++) {
       if (poll > 1) await pause(POLL_INTERVAL_MS);
       await this.checkPayments.execute(current.payment.payable.payableId);
-      current = (await this.payments.findByReference(key.owner, key.reference)) ?? current;
+      current = (await this.payments.findByReference(owner, reference)) ?? current;
     }
     await this.commands
       .request(ShowPaymentV1, { payment: current.payment, version: current.version }, HISTORY_TIMEOUT_MS)

@@ -8,11 +8,38 @@ import {
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import type { Transaction } from '@svc/persistence';
+import { columnDefinitions, columnNames, type Transaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PayableTerms } from './payable.js';
 
-export type CurrentPayable = PayableSnapshot & PayableTerms;
+type CurrentPayable = PayableSnapshot & PayableTerms;
+
+/** The columns of a payable that never change, except for `expires_at`, which may be extended. */
+export const PAYABLE_TYPES = {
+  payable_id: 'uuid',
+  mode: 'text',
+  merchant_id: 'bigint',
+  site_id: 'bigint',
+  amount: 'bigint',
+  currency: 'text',
+  expires_at: 'timestamptz',
+  tries_max: 'int',
+  source: 'jsonb',
+};
+
+export function rowFromPayable(payable: PayableDescriptor<PayableSource>): Record<keyof typeof PAYABLE_TYPES, unknown> {
+  return {
+    payable_id: payable.payableId,
+    mode: payable.mode,
+    merchant_id: payable.merchantId,
+    site_id: payable.siteId,
+    amount: payable.amount,
+    currency: payable.currencyISOCode,
+    expires_at: payable.expiresAt,
+    tries_max: payable.triesMax,
+    source: payable.source,
+  };
+}
 
 /** Inserts, reads and closes payables. Payables are reserved and settled in payment.repository.ts. */
 @Injectable()
@@ -33,15 +60,12 @@ export class PayableRepository {
     payables: readonly PayableDescriptor<PayableSource>[],
   ): Promise<void> {
     await connection.query(
-      `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                             state, holder, tries, version, created_at, modified_at)
-       SELECT "payableId", mode, "merchantId", "siteId", amount, "currencyISOCode", "expiresAt", "triesMax", source,
-              'open', NULL, 0, 1, $2, $2
-         FROM jsonb_to_recordset($1::jsonb) AS d("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
-              "currencyISOCode" text, "expiresAt" timestamptz, "triesMax" int, source jsonb)
-        ORDER BY "payableId"
+      `INSERT INTO payables (${columnNames(PAYABLE_TYPES)}, state, holder, tries, version, created_at, modified_at)
+       SELECT payable.*, 'open', NULL, 0, 1, $2, $2
+         FROM jsonb_to_recordset($1::jsonb) AS payable(${columnDefinitions(PAYABLE_TYPES)})
+        ORDER BY payable_id
        ON CONFLICT (payable_id) DO NOTHING`,
-      [JSON.stringify(payables), this.clock.now()],
+      [JSON.stringify(payables.map(rowFromPayable)), this.clock.now()],
     );
   }
 

@@ -17,7 +17,7 @@ import {
   ListRetrievalV1,
   ListSessionsV1,
   MAX_BOOK_LINES,
-  MAX_DIGESTS,
+  MAX_NOTIFIED_SITES,
   type NotifiedSite,
 } from '@svc/contracts';
 import { Commands, type DigestOptions, type LinesOptions, ReconciliationReader } from '@svc/messaging';
@@ -67,7 +67,7 @@ export interface Comparison {
 }
 
 /** Parameters of a reconciliation run for the SQL statements, in addition to the range. */
-export interface RunParameters {
+interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
   /** Notifications of the reversals in the range, see {@link ReversalNotificationsQuery}. */
@@ -135,7 +135,7 @@ export class ReconciliationBooks {
       const page = last ? { after: last.siteId } : {};
       const { sites } = await this.commands.request(ListNotifiedSitesV1, page, RESPONSE_TIMEOUT_MS);
       allSites.push(...sites);
-      if (sites.length < MAX_DIGESTS) return allSites;
+      if (sites.length < MAX_NOTIFIED_SITES) return allSites;
     }
   }
 

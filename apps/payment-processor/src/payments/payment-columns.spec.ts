@@ -1,28 +1,35 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { buildPayable } from '../../test/builders.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
+import {
+  feeTermsFromRow,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  rowFromPayment,
+  snapshotFromRow,
+} from './payment-columns.js';
 
 const { source, payableId } = buildPayable();
 const ROW: PaymentRow = {
   payment_id: 'id',
+  payable_id: payableId,
   reference: 'r',
   payment_reference: 'p',
   state: 'processing',
   amount: 1,
   tip_amount: 2,
+  voucher_amount: 0,
   processed_amount: 3,
   method_type: 'Card',
   method_label: '**** 4242',
   partner: null,
-  merchant_name: null,
-  site_reference: null,
+  merchant_name: 'm',
+  site_reference: 's',
   errors: [{ errorReference: '10', message: 'Declined.' }],
   fee_basis_points: 290,
   fee_fixed_amount: 150,
   accepted_at: new Date('2026-03-01T10:00:00Z'),
   modified_at: new Date('2026-03-01T10:00:01Z'),
-  payment_version: 2,
-  payable_id: payableId,
+  version: 1,
   mode: 'live',
   merchant_id: 1001,
   site_id: 5001,
@@ -55,8 +62,8 @@ const SNAPSHOT: PaymentSnapshot = {
   errors: [{ errorReference: '10', message: 'Declined.' }],
   source,
   payable: { payableId, state: 'reserved', version: 5, tries: 6 },
-  merchantName: '',
-  siteReference: '',
+  merchantName: 'm',
+  siteReference: 's',
 };
 
 test('a row is converted to the payment that it stores', () => {
@@ -72,14 +79,32 @@ test('the fee terms of a payment are those that its row stores', () => {
   expect(feeTermsFromRow(ROW)).toEqual({ basisPoints: 290, fixedAmount: 150 });
 });
 
-test('the snapshot of a hosted payment contains the merchant’s name and the site’s reference from the row', () => {
-  const rowWithNames = { ...ROW, merchant_name: 'm', site_reference: 's' };
-  expect(snapshotFromRow(rowWithNames)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
+test("the snapshot of a partner's payment contains the stored fields of the partner, with the reference as the partner sent it (C4)", () => {
+  const customer = { id: 'c', firstName: 'f', lastName: 'l' };
+  const partner = { reference: 'R', orderReference: 'o', partner: { organisationId: 'org', customer } };
+  expect(snapshotFromRow({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
 });
 
-test("the snapshot of a partner's payment contains the stored fields of the partner, with the reference as the partner sent it (C4)", () => {
-  const partner = { reference: 'R', merchantName: 'm', siteReference: 's' };
-  expect(snapshotFromRow({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
+test('an accepted payment is converted to the row that is converted back to it', () => {
+  const { fee_basis_points: _, fee_fixed_amount: __, ...ofPayable } = ROW;
+  expect(ofPayable).toMatchObject(rowFromPayment('id', SNAPSHOT));
+  const customer = { id: 'c', firstName: 'f', lastName: 'l' };
+  const partnerPayment = {
+    ...SNAPSHOT,
+    reference: 'R',
+    orderReference: 'o',
+    externalPaymentReference: 'x',
+    invoiceReference: 'i',
+    invoiceExternalReference: 'e',
+    partner: { organisationId: 'org', customer },
+    vouchers: [
+      { merchantLiable: true, amount: 20 },
+      { merchantLiable: false, amount: 3 },
+    ],
+  };
+  const row = rowFromPayment('id', partnerPayment);
+  expect(row).toMatchObject({ reference: 'id', voucher_amount: 23 });
+  expect(snapshotFromRow({ ...ROW, ...row })).toStrictEqual(partnerPayment);
 });
 
 test('the snapshot contains a verification only if the row has both its URL and its expiry', () => {
