@@ -250,16 +250,15 @@ const RESERVE_AND_PAY = `payable AS (
           WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt AND tries < tries_max
          RETURNING holder AS payment_id, mode, merchant_id
        ), accepted AS (
-         SELECT payable.payment_id, merchant.fee_basis_points, merchant.fee_fixed_amount,
-                to_jsonb(merchant) || $payment::jsonb AS payment
-           FROM payable ${joinMerchant('payable')}
+         SELECT payable.payment_id, merchant."feeBasisPoints", merchant."feeFixedAmount", to_jsonb(merchant) || $payment::jsonb AS payment
+           FROM payable ${joinMerchant('payable.mode', 'payable.merchant_id')}
        ), payment AS (
          ${insertPayments('accepted', 'accepted.payment')}
        ), key AS (
          INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
          SELECT $organisationId, $mode, $reference, $fingerprint, payment_id FROM payable
        )`;
-const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: 'fee_basis_points, fee_fixed_amount' };
+const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: '"feeBasisPoints", "feeFixedAmount"' };
 const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, ...ACCEPTED });
 const ACCEPT_WITH_ATTEMPT = statementWithEvents({
   writes: `${RESERVE_AND_PAY}, attempt AS (
@@ -282,7 +281,7 @@ const SETTLE = statementWithEvents({
   aggregateId: 'payment_id',
 });
 
-type AcceptedRow = Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>;
+type AcceptedRow = Pick<PaymentRow, 'feeBasisPoints' | 'feeFixedAmount'>;
 
 type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;

@@ -8,38 +8,24 @@ import {
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import { columnDefinitions, columnNames, type Transaction } from '@svc/persistence';
+import { type ColumnMap, insertedColumns, recordColumns, type Transaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PayableTerms } from './payable.js';
 
 type CurrentPayable = PayableSnapshot & PayableTerms;
 
 /** The columns of a payable that never change, except for `expires_at`, which may be extended. */
-export const PAYABLE_TYPES = {
-  payable_id: 'uuid',
-  mode: 'text',
-  merchant_id: 'bigint',
-  site_id: 'bigint',
-  amount: 'bigint',
-  currency: 'text',
-  expires_at: 'timestamptz',
-  tries_max: 'int',
-  source: 'jsonb',
+export const PAYABLE_MAP: ColumnMap<keyof PayableDescriptor> = {
+  payableId: ['payable_id', 'uuid'],
+  mode: ['mode', 'text'],
+  merchantId: ['merchant_id', 'bigint'],
+  siteId: ['site_id', 'bigint'],
+  amount: ['amount', 'bigint'],
+  currencyISOCode: ['currency', 'text'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  triesMax: ['tries_max', 'int'],
+  source: ['source', 'jsonb'],
 };
-
-export function rowFromPayable(payable: PayableDescriptor<PayableSource>): Record<keyof typeof PAYABLE_TYPES, unknown> {
-  return {
-    payable_id: payable.payableId,
-    mode: payable.mode,
-    merchant_id: payable.merchantId,
-    site_id: payable.siteId,
-    amount: payable.amount,
-    currency: payable.currencyISOCode,
-    expires_at: payable.expiresAt,
-    tries_max: payable.triesMax,
-    source: payable.source,
-  };
-}
 
 /** Inserts, reads and closes payables. Payables are reserved and settled in payment.repository.ts. */
 @Injectable()
@@ -60,12 +46,12 @@ export class PayableRepository {
     payables: readonly PayableDescriptor<PayableSource>[],
   ): Promise<void> {
     await connection.query(
-      `INSERT INTO payables (${columnNames(PAYABLE_TYPES)}, state, holder, tries, version, created_at, modified_at)
+      `INSERT INTO payables (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
        SELECT payable.*, 'open', NULL, 0, 1, $2, $2
-         FROM jsonb_to_recordset($1::jsonb) AS payable(${columnDefinitions(PAYABLE_TYPES)})
-        ORDER BY payable_id
+         FROM jsonb_to_recordset($1::jsonb) AS payable(${recordColumns(PAYABLE_MAP)})
+        ORDER BY "payableId"
        ON CONFLICT (payable_id) DO NOTHING`,
-      [JSON.stringify(payables.map(rowFromPayable)), this.clock.now()],
+      [JSON.stringify(payables), this.clock.now()],
     );
   }
 

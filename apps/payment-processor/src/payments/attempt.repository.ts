@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { namedStatement, type Transaction } from '@svc/persistence';
+import { type ColumnMap, namedStatement, toRecord, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
@@ -32,45 +32,29 @@ export interface OpenAttempt extends Attempt {
 }
 
 /** The columns of the table `attempts` that an attempt has from its start. */
-interface StoredAttempt {
-  attempt_id: string;
-  payment_id: string;
-  acquirer: string;
-  account: string;
-  state: AttemptState;
-  started_at: Date;
-  queries: number;
-  next_query_at: Date;
-}
-
-/** A new column needs a line here, in {@link StoredAttempt}, and in the conversions of this file. */
-export const ATTEMPT_TYPES = {
-  attempt_id: 'uuid',
-  payment_id: 'uuid',
-  acquirer: 'text',
-  account: 'text',
-  state: 'text',
-  started_at: 'timestamptz',
-  queries: 'int',
-  next_query_at: 'timestamptz',
-} as const satisfies Record<keyof StoredAttempt, string>;
+export const ATTEMPT_MAP = {
+  attemptId: ['attempt_id', 'uuid'],
+  paymentId: ['payment_id', 'uuid'],
+  acquirer: ['acquirer', 'text'],
+  account: ['account', 'text'],
+  state: ['state', 'text'],
+  startedAt: ['started_at', 'timestamptz'],
+  queries: ['queries', 'int'],
+  nextQueryAt: ['next_query_at', 'timestamptz'],
+} as const satisfies ColumnMap;
 
 /** The attempt of a payment that is accepted, or resumed after its verification. */
 export function newAttempt(route: ChargeRoute, startedAt: Date, clock: Clock): Attempt {
   return { attemptId: newUuid(clock), ...route, state: 'started', startedAt, queries: 0 };
 }
 
-export function rowFromAttempt(paymentId: string, attempt: Attempt): StoredAttempt {
-  return {
-    attempt_id: attempt.attemptId,
-    payment_id: paymentId,
-    acquirer: attempt.acquirer,
+export function rowFromAttempt(paymentId: string, attempt: Attempt): Record<string, unknown> {
+  return toRecord(ATTEMPT_MAP, {
+    ...attempt,
+    paymentId,
     account: attempt.account.accountReference,
-    state: attempt.state,
-    started_at: attempt.startedAt,
-    queries: attempt.queries,
-    next_query_at: nextQueryAt(attempt.startedAt, attempt.queries, attempt.startedAt),
-  };
+    nextQueryAt: nextQueryAt(attempt.startedAt, attempt.queries, attempt.startedAt),
+  });
 }
 
 /** Leases and incidents of attempts. Acceptance and settlement are in payment.repository.ts. */
@@ -205,24 +189,29 @@ const REQUEST_REVERSAL = namedStatement(`WITH requested AS (
        SELECT $transferId, 'lateApproval', $debit, $credit, $amount, $currency, $mode, $merchantId, $paymentId, attempt_id, $now
          FROM requested`);
 
-const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.account, a.state AS attempt_state, a.started_at, a.queries, ${PAYMENT_COLUMNS}`;
+const ATTEMPT_COLUMNS = `a.attempt_id AS "attemptId", a.acquirer, a.account, a.state AS "attemptState", a.started_at AS "startedAt",
+  a.queries, ${PAYMENT_COLUMNS}`;
 
-type AttemptRow = PaymentRow &
-  Pick<StoredAttempt, 'attempt_id' | 'acquirer' | 'account' | 'started_at' | 'queries'> & {
-    attempt_state: AttemptState;
-  };
+interface AttemptRow extends PaymentRow {
+  readonly attemptId: string;
+  readonly acquirer: string;
+  readonly account: string;
+  readonly attemptState: AttemptState;
+  readonly startedAt: Date;
+  readonly queries: number;
+}
 
 function openAttemptFromRow(row: AttemptRow): OpenAttempt {
   return {
-    paymentId: row.payment_id,
+    paymentId: row.paymentId,
     paymentVersion: row.version,
-    attemptId: row.attempt_id,
+    attemptId: row.attemptId,
     acquirer: row.acquirer,
     account: { mode: row.mode, accountReference: row.account },
-    state: row.attempt_state,
-    startedAt: row.started_at,
+    state: row.attemptState,
+    startedAt: row.startedAt,
     queries: row.queries,
-    triesMax: row.tries_max,
+    triesMax: row.triesMax,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

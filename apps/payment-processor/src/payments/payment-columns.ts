@@ -1,13 +1,5 @@
-import type {
-  FeeTerms,
-  Mode,
-  PayableSource,
-  PayableState,
-  PaymentError,
-  PaymentMethodType,
-  PaymentSnapshot,
-  PaymentState,
-} from '@svc/contracts';
+import type { FeeTerms, Mode, PayableSource, PayableState, PaymentError, PaymentSnapshot } from '@svc/contracts';
+import { type ColumnMap, selectedColumns, toRecord } from '@svc/persistence';
 import { vouchersTotal } from '../payables/amount-to-process.js';
 import type { PartnerFields } from './payment.js';
 
@@ -15,94 +7,95 @@ import type { PartnerFields } from './payment.js';
 type StoredPartnerFields = Omit<PartnerFields, 'merchantName' | 'siteReference'> & { readonly reference: string };
 
 /** The columns of the table `payments` that a payment has from its acceptance. */
-interface StoredPayment {
-  payment_id: string;
-  payable_id: string;
-  reference: string;
-  payment_reference: string;
-  state: PaymentState;
-  amount: number;
-  tip_amount: number;
-  voucher_amount: number;
-  processed_amount: number;
-  fee_basis_points: number;
-  fee_fixed_amount: number;
-  method_type: PaymentMethodType;
-  method_label: string;
-  merchant_name: string;
-  site_reference: string;
-  partner: StoredPartnerFields | null;
-  errors: PaymentError[];
-  accepted_at: Date;
-  modified_at: Date;
-  version: number;
+interface StoredPayment extends Pick<
+  PaymentSnapshot,
+  | 'reference'
+  | 'paymentReference'
+  | 'state'
+  | 'amount'
+  | 'tipAmount'
+  | 'processedAmount'
+  | 'paymentMethodType'
+  | 'paymentMethodLabel'
+  | 'merchantName'
+  | 'siteReference'
+> {
+  readonly paymentId: string;
+  readonly payableId: string;
+  readonly voucherAmount: number;
+  readonly feeBasisPoints: number;
+  readonly feeFixedAmount: number;
+  readonly partner: StoredPartnerFields | null;
+  readonly errors: PaymentError[];
+  readonly acceptedAt: Date;
+  readonly modifiedAt: Date;
+  readonly version: number;
 }
 
-/** A new column needs a line here, in {@link StoredPayment}, and in the conversions of this file. */
-export const PAYMENT_TYPES = {
-  payment_id: 'uuid',
-  payable_id: 'uuid',
-  reference: 'uuid',
-  payment_reference: 'text',
-  state: 'text',
-  amount: 'bigint',
-  tip_amount: 'bigint',
-  voucher_amount: 'bigint',
-  processed_amount: 'bigint',
-  fee_basis_points: 'int',
-  fee_fixed_amount: 'bigint',
-  method_type: 'text',
-  method_label: 'text',
-  merchant_name: 'text',
-  site_reference: 'text',
-  partner: 'jsonb',
-  errors: 'jsonb',
-  accepted_at: 'timestamptz',
-  modified_at: 'timestamptz',
-  version: 'bigint',
-} as const satisfies Record<keyof StoredPayment, string>;
+export const PAYMENT_MAP: ColumnMap<keyof StoredPayment> = {
+  paymentId: ['payment_id', 'uuid'],
+  payableId: ['payable_id', 'uuid'],
+  reference: ['reference', 'uuid'],
+  paymentReference: ['payment_reference', 'text'],
+  state: ['state', 'text'],
+  amount: ['amount', 'bigint'],
+  tipAmount: ['tip_amount', 'bigint'],
+  voucherAmount: ['voucher_amount', 'bigint'],
+  processedAmount: ['processed_amount', 'bigint'],
+  feeBasisPoints: ['fee_basis_points', 'int'],
+  feeFixedAmount: ['fee_fixed_amount', 'bigint'],
+  paymentMethodType: ['method_type', 'text'],
+  paymentMethodLabel: ['method_label', 'text'],
+  merchantName: ['merchant_name', 'text'],
+  siteReference: ['site_reference', 'text'],
+  partner: ['partner', 'jsonb'],
+  errors: ['errors', 'jsonb'],
+  acceptedAt: ['accepted_at', 'timestamptz'],
+  modifiedAt: ['modified_at', 'timestamptz'],
+  version: ['version', 'bigint'],
+};
 
 /** The tables of {@link PAYMENT_COLUMNS}. */
 export const PAYMENT_TABLES = `payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN verifications v ON v.payment_id = p.payment_id`;
 
+/** A payment with its payable and its verification, as {@link PAYMENT_COLUMNS} selects it. */
+export interface PaymentRow extends StoredPayment {
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly invoicedAmount: number;
+  readonly currencyISOCode: string;
+  readonly source: PayableSource;
+  readonly payableState: PayableState;
+  readonly payableVersion: number;
+  readonly tries: number;
+  readonly triesMax: number;
+  readonly verificationUrl: string | null;
+  readonly verificationUntil: Date | null;
+}
+
 /**
  * Columns of a payment (alias `p`), its payable (`y`) and its verification (`v`, by an outer join), for {@link
  * snapshotFromRow}.
  */
-export const PAYMENT_COLUMNS = `${Object.keys(PAYMENT_TYPES)
-  .map((column) => `p.${column}`)
-  .join(', ')}, y.mode, y.merchant_id, y.site_id,
-  y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
-  CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
-
-export interface PaymentRow extends StoredPayment {
-  mode: Mode;
-  merchant_id: number;
-  site_id: number;
-  payable_amount: number;
-  currency: string;
-  source: PayableSource;
-  payable_state: PayableState;
-  payable_version: number;
-  tries: number;
-  tries_max: number;
-  verification_url: string | null;
-  verification_until: Date | null;
-}
+export const PAYMENT_COLUMNS = `${selectedColumns(PAYMENT_MAP, 'p')}, y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId",
+  y.amount AS "invoicedAmount", y.currency AS "currencyISOCode", y.source, y.state AS "payableState", y.version AS "payableVersion",
+  y.tries, y.tries_max AS "triesMax", v.expires_at AS "verificationUntil",
+  CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS "verificationUrl"`;
 
 /** The fee terms at the acceptance of the payment. */
-export function feeTermsFromRow(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
-  return { basisPoints: row.fee_basis_points, fixedAmount: row.fee_fixed_amount };
+export function feeTermsFromRow({
+  feeBasisPoints: basisPoints,
+  feeFixedAmount: fixedAmount,
+}: Pick<PaymentRow, 'feeBasisPoints' | 'feeFixedAmount'>): FeeTerms {
+  return { basisPoints, fixedAmount };
 }
 
 /** Converts an accepted payment to its row. The statement that inserts the row adds the fee terms. */
-export function rowFromPayment(
-  paymentId: string,
-  payment: PaymentSnapshot,
-): Omit<StoredPayment, 'fee_basis_points' | 'fee_fixed_amount'> {
-  const { partner, orderReference, externalPaymentReference, vouchers } = payment;
-  const { reference, invoiceReference, invoiceExternalReference } = payment;
+export function rowFromPayment(paymentId: string, payment: PaymentSnapshot): Record<string, unknown> {
+  const { reference, partner, orderReference, externalPaymentReference, vouchers } = payment;
+  const { invoiceReference, invoiceExternalReference } = payment;
   const references = {
     reference,
     orderReference,
@@ -110,27 +103,18 @@ export function rowFromPayment(
     invoiceReference,
     invoiceExternalReference,
   };
-  return {
-    payment_id: paymentId,
-    payable_id: payment.payable.payableId,
+  return toRecord(PAYMENT_MAP, {
+    ...payment,
+    paymentId,
+    payableId: payment.payable.payableId,
     // The idempotency key of a partner's payment is in partner_references.
     reference: partner ? paymentId : reference,
-    payment_reference: payment.paymentReference,
-    state: payment.state,
-    amount: payment.amount,
-    tip_amount: payment.tipAmount,
-    voucher_amount: vouchersTotal(vouchers),
-    processed_amount: payment.processedAmount,
-    method_type: payment.paymentMethodType,
-    method_label: payment.paymentMethodLabel,
-    merchant_name: payment.merchantName,
-    site_reference: payment.siteReference,
-    partner: partner ? ({ ...references, partner, vouchers } as StoredPartnerFields) : null,
-    errors: [...payment.errors],
-    accepted_at: new Date(payment.paymentUTCDate),
-    modified_at: new Date(payment.modifiedUTCDate),
+    voucherAmount: vouchersTotal(vouchers),
+    partner: partner ? { ...references, partner, vouchers } : null,
+    acceptedAt: new Date(payment.paymentUTCDate),
+    modifiedAt: new Date(payment.modifiedUTCDate),
     version: 1,
-  };
+  });
 }
 
 /** Converts a row to the snapshot of the payment for events and responses. */
@@ -138,28 +122,28 @@ export function snapshotFromRow(row: PaymentRow): PaymentSnapshot {
   return {
     // For a partner's payment, `row.partner` below replaces this value with the reference as the partner sent it.
     reference: row.reference,
-    paymentReference: row.payment_reference,
+    paymentReference: row.paymentReference,
     mode: row.mode,
-    merchantId: row.merchant_id,
-    siteId: row.site_id,
+    merchantId: row.merchantId,
+    siteId: row.siteId,
     state: row.state,
-    currencyISOCode: row.currency,
-    invoicedAmount: row.payable_amount,
+    currencyISOCode: row.currencyISOCode,
+    invoicedAmount: row.invoicedAmount,
     amount: row.amount,
-    tipAmount: row.tip_amount,
-    processedAmount: row.processed_amount,
-    paymentUTCDate: row.accepted_at.toISOString(),
-    modifiedUTCDate: row.modified_at.toISOString(),
-    paymentMethodType: row.method_type,
-    paymentMethodLabel: row.method_label,
+    tipAmount: row.tipAmount,
+    processedAmount: row.processedAmount,
+    paymentUTCDate: row.acceptedAt.toISOString(),
+    modifiedUTCDate: row.modifiedAt.toISOString(),
+    paymentMethodType: row.paymentMethodType,
+    paymentMethodLabel: row.paymentMethodLabel,
     errors: row.errors,
-    ...(row.verification_url && row.verification_until
-      ? { verificationUrl: row.verification_url, verificationUntilUTCDate: row.verification_until.toISOString() }
+    ...(row.verificationUrl && row.verificationUntil
+      ? { verificationUrl: row.verificationUrl, verificationUntilUTCDate: row.verificationUntil.toISOString() }
       : {}),
     source: row.source,
-    merchantName: row.merchant_name,
-    siteReference: row.site_reference,
+    merchantName: row.merchantName,
+    siteReference: row.siteReference,
     ...row.partner,
-    payable: { payableId: row.payable_id, state: row.payable_state, version: row.payable_version, tries: row.tries },
+    payable: { payableId: row.payableId, state: row.payableState, version: row.payableVersion, tries: row.tries },
   };
 }

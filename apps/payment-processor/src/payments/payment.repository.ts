@@ -11,12 +11,19 @@ import {
 } from '@svc/contracts';
 import { canonicalId, Clock, newUuid } from '@svc/kernel';
 import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
-import { batched, type BatchSettings, columnDefinitions, columnNames, type NamedParameters } from '@svc/persistence';
+import {
+  batched,
+  type BatchSettings,
+  insertedColumns,
+  type NamedParameters,
+  recordColumns,
+  recordValues,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
-import { PAYABLE_TYPES, rowFromPayable } from '../payables/payable.repository.js';
+import { PAYABLE_MAP } from '../payables/payable.repository.js';
 import { insertAttempts, insertPayments, joinMerchant } from './accept-payment.query.js';
 import type { AttemptEnd, AttemptState } from './attempt.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from './attempt.repository.js';
@@ -75,7 +82,7 @@ export class PaymentRepository {
         payload: payment,
       }),
       values: {
-        payable: { ...rowFromPayable(payable), tries: payment.payable.tries },
+        payable: { ...payable, tries: payment.payable.tries },
         payment: rowFromPayment(paymentId, payment),
         attempt: rowFromAttempt(paymentId, attempt),
       },
@@ -200,11 +207,14 @@ const BATCHES: BatchSettings<BatchItem> = {
   maxConcurrentBatches: 2,
 };
 
-interface AcceptedRow extends Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'> {
+interface AcceptedRow extends Pick<PaymentRow, 'merchantName' | 'siteReference' | 'feeBasisPoints' | 'feeFixedAmount'> {
+  /** The version of the payable. */
   readonly version: number;
-  readonly merchantName: string;
-  readonly siteReference: string;
 }
+
+/** The values that the statement {@link ACCEPT} reads from the tables of merchants and sites. */
+const NAMES = `'merchantName', "merchantName", 'siteReference', "siteReference"`;
+const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFixedAmount"`;
 
 /**
  * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The payable to
@@ -213,47 +223,42 @@ interface AcceptedRow extends Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_a
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
-         SELECT payable.*, payment.payment_id, payment.reference, payment.accepted_at, item.payment, item.attempt
+         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt
            FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
-          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${columnDefinitions(PAYABLE_TYPES)}, tries int)
-          CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment(payment_id uuid, reference uuid, accepted_at timestamptz)
+          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, tries int)
+          CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
        ), payable AS (
-         INSERT INTO payables AS p (${columnNames(PAYABLE_TYPES)}, state, holder, tries, version, created_at, modified_at)
-         SELECT ${columnNames(PAYABLE_TYPES)}, 'reserved', payment_id, tries, 2, accepted_at, accepted_at
+         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
+         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", tries, 2, "acceptedAt", "acceptedAt"
            FROM item
-          WHERE expires_at > accepted_at AND tries <= tries_max
-            AND (tries = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id)
+          WHERE "expiresAt" > "acceptedAt" AND tries <= "triesMax"
+            AND (tries = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
                           AND (SELECT true FROM payments earlier
-                                WHERE earlier.payable_id = item.payable_id AND earlier.reference = item.reference) IS NULL)
-          ORDER BY payable_id
+                                WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
+          ORDER BY "payableId"
          ON CONFLICT (payable_id) DO UPDATE
             SET state = 'reserved', holder = excluded.holder, tries = p.tries + 1, version = p.version + 1,
                 modified_at = excluded.modified_at
           WHERE p.state = 'open' AND p.expires_at > excluded.modified_at AND p.tries = excluded.tries - 1 AND p.tries < p.tries_max
             AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
-         RETURNING holder AS payment_id, version
+         RETURNING holder, version
        ), accepted AS (
-         SELECT item.payment_id, payable.version, item.payment, item.attempt, merchant.*,
+         SELECT item."paymentId", payable.version, item.payment, item.attempt, merchant.*,
                 coalesce(item.source ->> 'siteReference',
                          (SELECT s.site_reference FROM known_sites s
-                           WHERE s.site_id = item.site_id AND s.merchant_id = item.merchant_id), '') AS site_reference
-           FROM payable JOIN item ON item.payment_id = payable.payment_id
-           ${joinMerchant('item')}
+                           WHERE s.site_id = item."siteId" AND s.merchant_id = item."merchantId"), '') AS "siteReference"
+           FROM payable JOIN item ON item."paymentId" = payable.holder
+           ${joinMerchant('item.mode', 'item."merchantId"')}
        ), payment AS (
-         ${insertPayments(
-           'accepted',
-           `accepted.payment || jsonb_build_object('merchant_name', merchant_name, 'site_reference', site_reference,
-                                'fee_basis_points', fee_basis_points, 'fee_fixed_amount', fee_fixed_amount)`,
-         )}
+         ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
        ), attempt AS (
          ${insertAttempts('accepted', 'accepted.attempt')}
        )`,
   changed: 'accepted',
-  aggregateId: 'payment_id',
-  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
-                  || jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference)`,
-  returns: `version, merchant_name AS "merchantName", site_reference AS "siteReference", fee_basis_points, fee_fixed_amount`,
+  aggregateId: '"paymentId"',
+  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version)) || jsonb_build_object(${NAMES})`,
+  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
 });
 
 /** The values of {@link PaymentRepository.settle}. */
@@ -273,6 +278,9 @@ const SETTLEMENT_TYPES = {
   transfers: 'jsonb',
   currency: 'text',
 };
+const SETTLEMENT_COLUMNS = Object.entries(SETTLEMENT_TYPES)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ');
 
 /**
  * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
@@ -280,7 +288,7 @@ const SETTLEMENT_TYPES = {
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
-           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(${columnDefinitions(SETTLEMENT_TYPES)})
+           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(${SETTLEMENT_COLUMNS})
                   ORDER BY lock_order) item
           CROSS JOIN LATERAL (
             SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version,

@@ -82,7 +82,7 @@ describe.each([
       'Index Scan using known_merchants_pkey on known_merchants: merchant_id',
       'Index Scan using known_sites_pkey on known_sites: site_id',
     ]);
-    expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\.payable_id\n/);
+    expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\."payableId"\n/);
   });
 
   test('the statement that settles payments finds each attempt, payment and payable by its key, and locks them in the order of the payables', async () => {

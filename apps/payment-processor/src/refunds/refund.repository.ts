@@ -190,7 +190,7 @@ export class RefundRepository {
     await tx.query(
       `UPDATE payments SET refund_pending_amount = refund_pending_amount - $2, refunded_amount = refunded_amount + $3
         WHERE payment_id = $1`,
-      [row.payment_id, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
+      [row.paymentId, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
     );
     if (state === 'succeeded') await this.recordTransfer(tx, refundId, row, payment, now);
     await this.events.append(tx, {
@@ -214,7 +214,7 @@ export class RefundRepository {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         ...[newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, payment.mode],
-        ...[payment.merchantId, row.payment_id, refundId, now],
+        ...[payment.merchantId, row.paymentId, refundId, now],
       ],
     );
   }

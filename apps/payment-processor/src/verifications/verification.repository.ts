@@ -197,12 +197,12 @@ interface VerificationRow extends PaymentRow {
 
 function openVerificationFromRow(row: VerificationRow): OpenVerification {
   return {
-    paymentId: row.payment_id,
+    paymentId: row.paymentId,
     paymentVersion: row.version,
     challengeReference: row.challenge_reference,
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
-    triesMax: row.tries_max,
+    triesMax: row.triesMax,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

@@ -18,7 +18,7 @@ import { type Processor, startProcessor } from '../../../test/processor.js';
 import { EARLY, RANGE, ReconciledMerchant, WATERMARK } from '../../../test/reconciled-rows.js';
 import { paymentTransfers, refundTransfer, type Transfer } from '../../ledger/transfer.js';
 import { vouchersTotal } from '../../payables/amount-to-process.js';
-import { rowFromPayment } from '../../payments/payment-columns.js';
+import { PAYMENT_MAP, rowFromPayment } from '../../payments/payment-columns.js';
 import { type BookName, ReconciliationBooks } from './books.js';
 
 let processor: Processor;
@@ -112,11 +112,14 @@ function withNewIds({ payment, refundedAmount }: GeneratedPayment): GeneratedPay
 /** Inserts a payment, its attempt and its refund. Returns the states that were published. */
 async function insert({ payment, refundedAmount }: GeneratedPayment): Promise<(PaymentSnapshot | RefundedPayment)[]> {
   const paymentId = randomUUID();
-  const { partner, errors, ...row } = rowFromPayment(paymentId, payment);
+  const row = rowFromPayment(paymentId, payment);
+  const columns = Object.entries(PAYMENT_MAP).map(([property, [column, type]]) => {
+    return [column, type === 'jsonb' ? JSON.stringify(row[property]) : row[property]];
+  });
   await merchant.insertPayment(
     {
-      ...row,
-      ...{ partner: partner && JSON.stringify(partner), errors: JSON.stringify(errors), reference: randomUUID() },
+      ...(Object.fromEntries(columns) as Record<string, unknown>),
+      ...(payment.partner ? {} : { partner: null }),
       ...{ fee_basis_points: FEE_TERMS.basisPoints, fee_fixed_amount: FEE_TERMS.fixedAmount },
     },
     { payable_id: payment.payable.payableId, amount: payment.invoicedAmount, source: JSON.stringify(payment.source) },
