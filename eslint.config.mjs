@@ -126,9 +126,9 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    // A migration is one long SQL statement.
+    // A migration is one long SQL statement: the whole schema of a service.
     files: ['**/migrations/*.ts'],
-    rules: { 'max-lines-per-function': 'off' },
+    rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' },
   },
   {
     // In apps, SQL statements are only in *.repository.ts and *.query.ts (ADR 4). Libs are not restricted.

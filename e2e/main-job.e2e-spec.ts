@@ -69,7 +69,7 @@ describe.each([
       const later = new Date(Date.now() + 60_000);
       const sessionId = new URL(page.url()).searchParams.get('sessionId');
       const updated = await platform.sql(
-        `UPDATE payment_processor.attempts a SET next_ask_at = $1 FROM payment_processor.payments p
+        `UPDATE payment_processor.attempts a SET next_query_at = $1 FROM payment_processor.payments p
           WHERE p.payment_id = a.payment_id AND p.payable_id = $2 AND a.state = 'started' RETURNING 1`,
         [later, sessionId],
       );

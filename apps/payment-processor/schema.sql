@@ -35,59 +35,50 @@ CREATE FUNCTION ensure_month_partitions(parent text, first_day date, months inte
         END LOOP;
       END $_$;
 
-CREATE FUNCTION fill_transfer_owner() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-      BEGIN
-        SELECT y.mode, y.merchant_id INTO NEW.mode, NEW.merchant_id
-          FROM payments p JOIN payables y ON y.payable_id = p.payable_id WHERE p.payment_id = NEW.payment_id;
-        RETURN NEW;
-      END $$;
-
 CREATE FUNCTION refuse_attempt_transition() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        IF (OLD.state, NEW.state) NOT IN (('started', 'approved'), ('started', 'declined'), ('started', 'notAttempted'), ('started', 'unknown'), ('started', 'reversing'),
-                                          ('unknown', 'approved'), ('unknown', 'declined'), ('unknown', 'notAttempted'), ('unknown', 'reversing'),
-                                          ('reversing', 'notAttempted'), ('reversing', 'reversed'),
-                                          ('declined', 'reversed'), ('notAttempted', 'reversed')) THEN
-          RAISE EXCEPTION 'An attempt cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'attempts_transition';
-        END IF;
-        RETURN NEW;
-      END $$;
+  BEGIN
+    IF (OLD.state, NEW.state) NOT IN (('started', 'approved'), ('started', 'declined'), ('started', 'notAttempted'), ('started', 'unknown'), ('started', 'reversing'),
+                                      ('unknown', 'approved'), ('unknown', 'declined'), ('unknown', 'notAttempted'), ('unknown', 'reversing'),
+                                      ('reversing', 'notAttempted'), ('reversing', 'reversed'),
+                                      ('declined', 'reversed'), ('notAttempted', 'reversed')) THEN
+      RAISE EXCEPTION 'An attempt cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'attempts_transition';
+    END IF;
+    RETURN NEW;
+  END $$;
 
 CREATE FUNCTION refuse_foreign_transaction() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        RAISE EXCEPTION 'A transfer belongs to the transaction that writes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_txid';
-      END $$;
+  BEGIN
+    RAISE EXCEPTION 'A transfer belongs to the transaction that writes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'transfers_txid';
+  END $$;
 
 CREATE FUNCTION refuse_ledger_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        RAISE EXCEPTION 'The ledger is append-only' USING ERRCODE = 'check_violation', CONSTRAINT = TG_TABLE_NAME || '_append_only';
-      END $$;
+  BEGIN
+    RAISE EXCEPTION 'The ledger is append-only' USING ERRCODE = 'check_violation', CONSTRAINT = TG_TABLE_NAME || '_append_only';
+  END $$;
 
 CREATE FUNCTION refuse_payment_transition() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        IF (OLD.state, NEW.state) NOT IN (('processing', 'success'), ('processing', 'failed'), ('processing', 'verificationRequired'),
-                                          ('verificationRequired', 'processing'), ('verificationRequired', 'failed')) THEN
-          RAISE EXCEPTION 'A payment cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'payments_transition';
-        END IF;
-        RETURN NEW;
-      END $$;
+  BEGIN
+    IF (OLD.state, NEW.state) NOT IN (('processing', 'success'), ('processing', 'failed'), ('processing', 'verificationRequired'),
+                                      ('verificationRequired', 'processing'), ('verificationRequired', 'failed')) THEN
+      RAISE EXCEPTION 'A payment cannot go from % to %', OLD.state, NEW.state USING ERRCODE = 'check_violation', CONSTRAINT = 'payments_transition';
+    END IF;
+    RETURN NEW;
+  END $$;
 
 CREATE FUNCTION refuse_refund_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-      BEGIN
-        RAISE EXCEPTION 'A refund that is % does not change like this', OLD.state USING ERRCODE = 'check_violation', CONSTRAINT = 'refunds_transition';
-      END $$;
+  BEGIN
+    RAISE EXCEPTION 'A refund that is % does not change like this', OLD.state USING ERRCODE = 'check_violation', CONSTRAINT = 'refunds_transition';
+  END $$;
 
 CREATE FUNCTION revoke_from_others(relation regclass, privileges text) RETURNS void
     LANGUAGE plpgsql
@@ -114,27 +105,28 @@ CREATE TABLE attempts (
     attempt_id uuid NOT NULL,
     payment_id uuid NOT NULL,
     acquirer text NOT NULL,
+    account text NOT NULL,
     state text NOT NULL,
     acquirer_reference text,
     started_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
-    asked integer NOT NULL,
-    next_ask_at timestamp with time zone,
-    asked_at timestamp with time zone,
-    account text DEFAULT 'unnamed'::text NOT NULL,
-    CONSTRAINT attempts_open CHECK ((((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (next_ask_at IS NOT NULL)) AND ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (ended_at IS NULL)))),
+    queries integer NOT NULL,
+    queried_at timestamp with time zone,
+    next_query_at timestamp with time zone,
+    CONSTRAINT attempts_account CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT attempts_open CHECK ((((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (next_query_at IS NOT NULL)) AND ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (ended_at IS NULL)))),
     CONSTRAINT attempts_state CHECK ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text, 'approved'::text, 'declined'::text, 'notAttempted'::text, 'reversed'::text])))
 );
 
 CREATE TABLE card_keys (
     kid uuid NOT NULL,
+    version bigint NOT NULL,
     public_jwk jsonb NOT NULL,
     sealed_private_key text,
-    created_at timestamp with time zone NOT NULL,
     current boolean,
-    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
     replaced_at timestamp with time zone,
-    created_by text DEFAULT 'start'::text NOT NULL,
     CONSTRAINT card_keys_created_by CHECK (((length(created_by) >= 1) AND (length(created_by) <= 100))),
     CONSTRAINT card_keys_current CHECK (current),
     CONSTRAINT card_keys_current_opens CHECK (((current IS NULL) OR (sealed_private_key IS NOT NULL))),
@@ -151,13 +143,13 @@ CREATE TABLE cards (
     card_mask text NOT NULL,
     stored_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
-    forgotten_at timestamp with time zone,
-    forget_after timestamp with time zone,
-    CONSTRAINT cards_forget_after CHECK (((forget_after IS NOT NULL) = ((deleted_at IS NOT NULL) AND (forgotten_at IS NULL)))),
-    CONSTRAINT cards_forgotten CHECK (((forgotten_at IS NULL) OR (deleted_at IS NOT NULL))),
+    next_vault_delete_at timestamp with time zone,
+    vault_deleted_at timestamp with time zone,
     CONSTRAINT cards_mask CHECK ((card_mask ~ '^[*]{4} [0-9]{4}$'::text)),
     CONSTRAINT cards_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT cards_next_vault_delete CHECK (((next_vault_delete_at IS NOT NULL) = ((deleted_at IS NOT NULL) AND (vault_deleted_at IS NULL)))),
     CONSTRAINT cards_token CHECK (((length(token) >= 1) AND (length(token) <= 100))),
+    CONSTRAINT cards_vault_deleted CHECK (((vault_deleted_at IS NULL) OR (deleted_at IS NOT NULL))),
     CONSTRAINT cards_vault_token CHECK (((length(vault_token) >= 1) AND (length(vault_token) <= 100)))
 );
 
@@ -238,7 +230,7 @@ CREATE TABLE inbox_default (
 CREATE TABLE incidents (
     attempt_id uuid NOT NULL,
     attempt_state text NOT NULL,
-    answer text NOT NULL,
+    response text NOT NULL,
     acquirer_reference text,
     first_seen_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone NOT NULL,
@@ -279,10 +271,10 @@ CREATE TABLE known_merchants (
     name text NOT NULL,
     features jsonb NOT NULL,
     grants jsonb NOT NULL,
-    version bigint NOT NULL,
-    minimum_amount bigint DEFAULT 100 NOT NULL,
-    fees jsonb DEFAULT '{}'::jsonb NOT NULL,
+    minimum_amount bigint NOT NULL,
     maximum_amount bigint,
+    fees jsonb NOT NULL,
+    version bigint NOT NULL,
     CONSTRAINT known_merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
     CONSTRAINT known_merchants_maximum_amount CHECK (((maximum_amount >= 1) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
@@ -415,23 +407,25 @@ CREATE TABLE payments (
     state text NOT NULL,
     amount bigint NOT NULL,
     tip_amount bigint NOT NULL,
+    voucher_amount bigint NOT NULL,
     processed_amount bigint NOT NULL,
+    refunded_amount bigint DEFAULT 0 NOT NULL,
+    refund_pending_amount bigint DEFAULT 0 NOT NULL,
+    fee_basis_points integer NOT NULL,
+    fee_fixed_amount bigint NOT NULL,
+    method_type text NOT NULL,
     method_label text NOT NULL,
+    merchant_name text NOT NULL,
+    site_reference text NOT NULL,
+    partner jsonb,
     errors jsonb NOT NULL,
     accepted_at timestamp with time zone NOT NULL,
     modified_at timestamp with time zone NOT NULL,
     version bigint NOT NULL,
-    method_type text DEFAULT 'Card'::text NOT NULL,
-    voucher_amount bigint DEFAULT 0 NOT NULL,
-    partner jsonb,
-    merchant_name text,
-    site_reference text,
-    refunded_amount bigint DEFAULT 0 NOT NULL,
-    refund_pending_amount bigint DEFAULT 0 NOT NULL,
-    fee_basis_points integer DEFAULT 0 NOT NULL,
-    fee_fixed_amount bigint DEFAULT 0 NOT NULL,
     CONSTRAINT payments_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT payments_errors CHECK (((state = 'failed'::text) = (jsonb_array_length(errors) > 0))),
+    CONSTRAINT payments_fee CHECK ((((fee_basis_points >= 0) AND (fee_basis_points <= 1000)) AND ((fee_fixed_amount >= 0) AND (fee_fixed_amount <= 10000)))),
+    CONSTRAINT payments_merchant_name CHECK ((length(merchant_name) <= 100)),
     CONSTRAINT payments_method_label CHECK (
 CASE method_type
     WHEN 'Card'::text THEN (method_label ~ '^[*]{4} [0-9]{4}$'::text)
@@ -444,6 +438,8 @@ CASE
     WHEN (state = 'success'::text) THEN ((amount - voucher_amount) + tip_amount)
     ELSE (0)::bigint
 END)),
+    CONSTRAINT payments_refunds CHECK (((refunded_amount >= 0) AND (refund_pending_amount >= 0) AND ((refunded_amount + refund_pending_amount) <= processed_amount))),
+    CONSTRAINT payments_site_reference CHECK ((length(site_reference) <= 100)),
     CONSTRAINT payments_state CHECK ((state = ANY (ARRAY['processing'::text, 'success'::text, 'failed'::text, 'verificationRequired'::text]))),
     CONSTRAINT payments_tip_amount CHECK (((tip_amount >= 0) AND (tip_amount <= '100000000000'::bigint))),
     CONSTRAINT payments_voucher_amount CHECK (((voucher_amount >= 0) AND (voucher_amount <= amount)))
@@ -456,7 +452,7 @@ CREATE TABLE reconciliations (
     night date,
     state text NOT NULL,
     requested_at timestamp with time zone NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
+    starts integer DEFAULT 0 NOT NULL,
     leased_until timestamp with time zone,
     watermark timestamp with time zone,
     ended_at timestamp with time zone,
@@ -485,7 +481,7 @@ CREATE TABLE refund_idempotency_keys (
 CREATE TABLE refund_incidents (
     refund_id uuid NOT NULL,
     refund_state text NOT NULL,
-    answer text NOT NULL,
+    response text NOT NULL,
     acquirer_reference text,
     first_seen_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone NOT NULL,
@@ -504,12 +500,12 @@ CREATE TABLE refunds (
     acquirer_reference text,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
-    asked integer NOT NULL,
-    looked_at timestamp with time zone,
-    next_ask_at timestamp with time zone,
+    queries integer NOT NULL,
+    queried_at timestamp with time zone,
+    next_query_at timestamp with time zone,
     CONSTRAINT refunds_acquirer_reference CHECK (((length(acquirer_reference) >= 1) AND (length(acquirer_reference) <= 100))),
     CONSTRAINT refunds_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
-    CONSTRAINT refunds_pending CHECK ((((state = 'pending'::text) = (next_ask_at IS NOT NULL)) AND ((state = 'pending'::text) = (ended_at IS NULL)))),
+    CONSTRAINT refunds_pending CHECK ((((state = 'pending'::text) = (next_query_at IS NOT NULL)) AND ((state = 'pending'::text) = (ended_at IS NULL)))),
     CONSTRAINT refunds_reason CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
     CONSTRAINT refunds_state CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
@@ -542,10 +538,9 @@ CREATE TABLE replays (
 CREATE TABLE reversals (
     attempt_id uuid NOT NULL,
     requested_at timestamp with time zone NOT NULL,
-    next_try_at timestamp with time zone,
+    next_request_at timestamp with time zone,
     confirmed_at timestamp with time zone,
-    booked boolean DEFAULT false NOT NULL,
-    CONSTRAINT reversals_open CHECK (((next_try_at IS NULL) = (confirmed_at IS NOT NULL)))
+    CONSTRAINT reversals_open CHECK (((next_request_at IS NULL) = (confirmed_at IS NOT NULL)))
 );
 
 CREATE TABLE statement_lines (
@@ -579,12 +574,12 @@ CREATE TABLE transfers (
     credit_account text NOT NULL,
     amount bigint NOT NULL,
     currency text NOT NULL,
-    payment_id uuid NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    refund_id uuid,
     mode text NOT NULL,
     merchant_id bigint NOT NULL,
+    payment_id uuid NOT NULL,
     attempt_id uuid,
+    refund_id uuid,
+    created_at timestamp with time zone NOT NULL,
     txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     "position" bigint NOT NULL,
     CONSTRAINT transfers_accounts_differ CHECK ((debit_account <> credit_account)),
@@ -592,7 +587,8 @@ CREATE TABLE transfers (
     CONSTRAINT transfers_attempt CHECK (((kind = ANY (ARRAY['lateApproval'::text, 'reversal'::text])) = (attempt_id IS NOT NULL))),
     CONSTRAINT transfers_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT transfers_kind CHECK ((kind = ANY (ARRAY['capture'::text, 'fee'::text, 'external'::text, 'voucher'::text, 'refund'::text, 'lateApproval'::text, 'reversal'::text]))),
-    CONSTRAINT transfers_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+    CONSTRAINT transfers_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT transfers_refund CHECK (((kind = 'refund'::text) = (refund_id IS NOT NULL)))
 );
 
 ALTER TABLE transfers ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
@@ -606,14 +602,16 @@ ALTER TABLE transfers ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
 
 CREATE TABLE verifications (
     payment_id uuid NOT NULL,
+    acquirer text NOT NULL,
+    account text NOT NULL,
     challenge_reference text NOT NULL,
     challenge_url text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     open boolean NOT NULL,
-    asked_at timestamp with time zone,
-    next_ask_at timestamp with time zone,
-    acquirer text DEFAULT 'simulated'::text NOT NULL,
-    account text DEFAULT 'unnamed'::text NOT NULL,
+    queried_at timestamp with time zone,
+    next_query_at timestamp with time zone,
+    CONSTRAINT verifications_account CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT verifications_acquirer CHECK (((length(acquirer) >= 1) AND (length(acquirer) <= 100))),
     CONSTRAINT verifications_challenge_reference CHECK (((length(challenge_reference) >= 1) AND (length(challenge_reference) <= 100))),
     CONSTRAINT verifications_challenge_url CHECK (((length(challenge_url) >= 1) AND (length(challenge_url) <= 2048)))
 );
@@ -626,9 +624,6 @@ ALTER TABLE ONLY migrations ALTER COLUMN id SET DEFAULT nextval('migrations_id_s
 
 ALTER TABLE ONLY migrations
     ADD CONSTRAINT "PK_8c82d7f526340ab734260ea46be" PRIMARY KEY (id);
-
-ALTER TABLE attempts
-    ADD CONSTRAINT attempts_account CHECK (((length(account) >= 1) AND (length(account) <= 100))) NOT VALID;
 
 ALTER TABLE ONLY attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (attempt_id);
@@ -661,7 +656,7 @@ ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
 ALTER TABLE ONLY incidents
-    ADD CONSTRAINT incidents_pkey PRIMARY KEY (attempt_id, attempt_state, answer);
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (attempt_id, attempt_state, response);
 
 ALTER TABLE ONLY known_api_keys
     ADD CONSTRAINT known_api_keys_pkey PRIMARY KEY (key_id);
@@ -699,26 +694,14 @@ ALTER TABLE ONLY partner_references
 ALTER TABLE ONLY payables
     ADD CONSTRAINT payables_pkey PRIMARY KEY (payable_id);
 
-ALTER TABLE payments
-    ADD CONSTRAINT payments_fee CHECK ((((fee_basis_points >= 0) AND (fee_basis_points <= 1000)) AND ((fee_fixed_amount >= 0) AND (fee_fixed_amount <= 10000)))) NOT VALID;
-
 ALTER TABLE ONLY payments
     ADD CONSTRAINT payments_idempotency UNIQUE (payable_id, reference);
-
-ALTER TABLE payments
-    ADD CONSTRAINT payments_merchant_name CHECK (((length(merchant_name) >= 1) AND (length(merchant_name) <= 100))) NOT VALID;
 
 ALTER TABLE ONLY payments
     ADD CONSTRAINT payments_payment_reference UNIQUE (payment_reference);
 
 ALTER TABLE ONLY payments
     ADD CONSTRAINT payments_pkey PRIMARY KEY (payment_id);
-
-ALTER TABLE payments
-    ADD CONSTRAINT payments_refunds CHECK (((refunded_amount >= 0) AND (refund_pending_amount >= 0) AND ((refunded_amount + refund_pending_amount) <= processed_amount))) NOT VALID;
-
-ALTER TABLE payments
-    ADD CONSTRAINT payments_site_reference CHECK (((length(site_reference) >= 1) AND (length(site_reference) <= 100))) NOT VALID;
 
 ALTER TABLE ONLY reconciliations
     ADD CONSTRAINT reconciliations_night UNIQUE (night, day);
@@ -733,7 +716,7 @@ ALTER TABLE ONLY refund_idempotency_keys
     ADD CONSTRAINT refund_idempotency_keys_refund UNIQUE (refund_id);
 
 ALTER TABLE ONLY refund_incidents
-    ADD CONSTRAINT refund_incidents_pkey PRIMARY KEY (refund_id, refund_state, answer);
+    ADD CONSTRAINT refund_incidents_pkey PRIMARY KEY (refund_id, refund_state, response);
 
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_pkey PRIMARY KEY (refund_id);
@@ -756,27 +739,18 @@ ALTER TABLE ONLY subscribed_types
 ALTER TABLE ONLY transfers
     ADD CONSTRAINT transfers_pkey PRIMARY KEY (transfer_id);
 
-ALTER TABLE transfers
-    ADD CONSTRAINT transfers_refund CHECK (((kind = 'refund'::text) = (refund_id IS NOT NULL))) NOT VALID;
-
-ALTER TABLE verifications
-    ADD CONSTRAINT verifications_account CHECK (((length(account) >= 1) AND (length(account) <= 100))) NOT VALID;
-
-ALTER TABLE verifications
-    ADD CONSTRAINT verifications_acquirer CHECK (((length(acquirer) >= 1) AND (length(acquirer) <= 100))) NOT VALID;
-
 ALTER TABLE ONLY verifications
     ADD CONSTRAINT verifications_pkey PRIMARY KEY (payment_id);
 
 CREATE INDEX attempts_by_start ON attempts USING brin (started_at) WITH (pages_per_range='32', autosummarize='on');
 
-CREATE INDEX attempts_due ON attempts USING btree (next_ask_at) WHERE (next_ask_at IS NOT NULL);
+CREATE INDEX attempts_due ON attempts USING btree (next_query_at) WHERE (next_query_at IS NOT NULL);
 
 CREATE UNIQUE INDEX attempts_one_open ON attempts USING btree (payment_id) WHERE (state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text, 'approved'::text]));
 
 CREATE INDEX attempts_reversed ON attempts USING btree (ended_at) WHERE (state = 'reversed'::text);
 
-CREATE INDEX cards_to_be_forgotten ON cards USING btree (forget_after) WHERE (forget_after IS NOT NULL);
+CREATE INDEX cards_vault_deletes_due ON cards USING btree (next_vault_delete_at) WHERE (next_vault_delete_at IS NOT NULL);
 
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
 
@@ -796,17 +770,17 @@ CREATE INDEX payments_by_acceptance ON payments USING brin (accepted_at) WITH (p
 
 CREATE INDEX payments_by_change ON payments USING brin (modified_at) WITH (pages_per_range='32', autosummarize='on');
 
-CREATE UNIQUE INDEX payments_one_under_way ON payments USING btree (payable_id) WHERE (state = ANY (ARRAY['processing'::text, 'success'::text]));
+CREATE UNIQUE INDEX payments_one_active ON payments USING btree (payable_id) WHERE (state = ANY (ARRAY['processing'::text, 'success'::text]));
 
 CREATE INDEX reconciliations_of_day ON reconciliations USING btree (day, requested_at);
 
 CREATE INDEX reconciliations_to_run ON reconciliations USING btree (requested_at) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]));
 
-CREATE INDEX refunds_due ON refunds USING btree (next_ask_at) WHERE (next_ask_at IS NOT NULL);
+CREATE INDEX refunds_due ON refunds USING btree (next_query_at) WHERE (next_query_at IS NOT NULL);
 
 CREATE INDEX refunds_ended ON refunds USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
-CREATE INDEX refunds_longest_pending ON refunds USING btree (refund_id) WHERE (next_ask_at IS NOT NULL);
+CREATE INDEX refunds_longest_pending ON refunds USING btree (refund_id) WHERE (next_query_at IS NOT NULL);
 
 CREATE INDEX refunds_of_payment ON refunds USING btree (payment_id, refund_id);
 
@@ -814,7 +788,7 @@ CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (serve
 
 CREATE INDEX reversals_confirmed ON reversals USING btree (confirmed_at) WHERE (confirmed_at IS NOT NULL);
 
-CREATE INDEX reversals_due ON reversals USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX reversals_due ON reversals USING btree (next_request_at) WHERE (next_request_at IS NOT NULL);
 
 CREATE INDEX reversals_requested ON reversals USING btree (requested_at);
 
@@ -834,7 +808,7 @@ CREATE UNIQUE INDEX transfers_order ON transfers USING btree (txid, "position");
 
 CREATE INDEX verifications_due ON verifications USING btree (expires_at) WHERE open;
 
-CREATE INDEX verifications_waiting ON verifications USING btree (next_ask_at NULLS FIRST) WHERE open;
+CREATE INDEX verifications_waiting ON verifications USING btree (next_query_at NULLS FIRST) WHERE open;
 
 ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
 
@@ -851,8 +825,6 @@ CREATE TRIGGER payments_transition BEFORE UPDATE OF state ON payments FOR EACH R
 CREATE TRIGGER refunds_transition BEFORE UPDATE ON refunds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (((old.payment_id IS DISTINCT FROM new.payment_id) OR (old.attempt_id IS DISTINCT FROM new.attempt_id)) OR (old.amount IS DISTINCT FROM new.amount)))) EXECUTE FUNCTION refuse_refund_change();
 
 CREATE TRIGGER transfers_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
-
-CREATE TRIGGER transfers_owner BEFORE INSERT ON transfers FOR EACH ROW WHEN ((new.merchant_id IS NULL)) EXECUTE FUNCTION fill_transfer_owner();
 
 CREATE TRIGGER transfers_txid BEFORE INSERT ON transfers FOR EACH ROW WHEN ((new.txid <> pg_current_xact_id())) EXECUTE FUNCTION refuse_foreign_transaction();
 

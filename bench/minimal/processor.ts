@@ -83,7 +83,7 @@ export class Processor {
     await this.query(
       'settle',
       `WITH attempt AS (
-         UPDATE payment_processor.attempts SET state = 'approved', acquirer_reference = $2, next_ask_at = NULL WHERE attempt_id = $1 AND state = 'started'
+         UPDATE payment_processor.attempts SET state = 'approved', acquirer_reference = $2, next_query_at = NULL WHERE attempt_id = $1 AND state = 'started'
          RETURNING payment_id
        ), payment AS (
          UPDATE payment_processor.payments p SET state = 'success', modified_at = $3 FROM attempt WHERE p.payment_id = attempt.payment_id

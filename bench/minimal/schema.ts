@@ -18,8 +18,8 @@ export const SCHEMA = `
     modified_at timestamptz NOT NULL, UNIQUE (payable_id, reference));
   CREATE TABLE payment_processor.attempts (
     attempt_id uuid PRIMARY KEY, payment_id uuid NOT NULL REFERENCES payment_processor.payments, state text NOT NULL,
-    acquirer_reference text, started_at timestamptz NOT NULL, next_ask_at timestamptz);
-  CREATE INDEX ON payment_processor.attempts (next_ask_at) WHERE next_ask_at IS NOT NULL;
+    acquirer_reference text, started_at timestamptz NOT NULL, next_query_at timestamptz);
+  CREATE INDEX ON payment_processor.attempts (next_query_at) WHERE next_query_at IS NOT NULL;
   CREATE TABLE payment_processor.transfers (
     transfer_id uuid PRIMARY KEY, debit_account text NOT NULL, credit_account text NOT NULL, amount bigint NOT NULL,
     payment_id uuid NOT NULL UNIQUE REFERENCES payment_processor.payments, created_at timestamptz NOT NULL, kind text NOT NULL);

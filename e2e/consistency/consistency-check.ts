@@ -80,8 +80,8 @@ export class ConsistencyCheck {
   async makeStatusQueriesDue(): Promise<void> {
     const now = new Date();
     await this.platform.sql(
-      `UPDATE payment_processor.attempts SET next_ask_at = $1
-       WHERE state IN ('started', 'unknown', 'reversing') AND next_ask_at > $1 AND started_at < $2`,
+      `UPDATE payment_processor.attempts SET next_query_at = $1
+       WHERE state IN ('started', 'unknown', 'reversing') AND next_query_at > $1 AND started_at < $2`,
       [now, new Date(now.getTime() - 10_000)],
     );
   }

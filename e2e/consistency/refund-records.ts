@@ -102,10 +102,10 @@ export async function waitForRefunds(platform: Platform, payments: readonly stri
       [payments],
     );
     if (pending.length === 0) return true;
-    await platform.sql(`UPDATE payment_processor.refunds SET next_ask_at = $2 WHERE next_ask_at > $2 AND ${filter}`, [
-      payments,
-      new Date(),
-    ]);
+    await platform.sql(
+      `UPDATE payment_processor.refunds SET next_query_at = $2 WHERE next_query_at > $2 AND ${filter}`,
+      [payments, new Date()],
+    );
     return false;
   });
 }

@@ -69,7 +69,7 @@ async function advance(seconds: number): Promise<void> {
 async function waitForRecovery(): Promise<void> {
   await waitUntil('the recovery job to process all due attempts', 20_000, async () => {
     const [row] = await testbed.processor.dataSource.query<{ due: number }[]>(
-      `SELECT count(*) AS due FROM attempts WHERE next_ask_at <= $1`,
+      `SELECT count(*) AS due FROM attempts WHERE next_query_at <= $1`,
       [testbed.clock.now()],
     );
     return row?.due === 0;

@@ -3,6 +3,7 @@ import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail 
 import { PaymentProcessorAdministeredV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
+import { AcquirerPermits } from './acquirers/acquirer-permits.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
 import { MerchantAccountsController } from './acquirers/merchant-accounts.controller.js';
@@ -35,7 +36,6 @@ import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
 import { PartnerPaymentRepository } from './partner-payments/partner-payment.repository.js';
 import { PartnerPaymentsController } from './partner-payments/partner-payments.controller.js';
-import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ClosePayable } from './payables/close-payable.js';
@@ -94,6 +94,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     createDeadLettersController('payment-processor'),
   ],
   providers: [
+    AcquirerPermits,
     Acquirers,
     AdminRefundsQuery,
     AttemptRepository,
@@ -119,7 +120,6 @@ import { VerificationRepository } from './verifications/verification.repository.
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
-    PaymentIdempotency,
     PaymentMethods,
     ResolveCode,
     PaymentRepository,

@@ -190,9 +190,9 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
-    recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
-    recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
-    runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
+    recoverAttempts: () => testService.service.app.get(RecoverAttempts).runStep(),
+    recoverRefunds: () => testService.service.app.get(RecoverRefunds).runStep(),
+    runCleanup: () => testService.service.app.get(CleanupJob).runStep(),
     sealLedger: async (transfersMax, sealer) => {
       await waitUntil('short transactions of other connections to end', 10_000, async () => {
         const { rowCount } = await testService.superuser.query(
@@ -202,7 +202,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         );
         return rowCount === 0;
       });
-      return (sealer ?? testService.service.app.get<SealLedger>(SealLedger)).runOnce(transfersMax);
+      return (sealer ?? testService.service.app.get<SealLedger>(SealLedger)).runStep(transfersMax);
     },
     stop: async () => {
       await testService.stop();

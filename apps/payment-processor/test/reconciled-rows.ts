@@ -48,6 +48,12 @@ export class ReconciledMerchant {
         state,
         amount: 100,
         tip_amount: 0,
+        voucher_amount: 0,
+        fee_basis_points: 0,
+        fee_fixed_amount: 0,
+        method_type: 'Card',
+        merchant_name: 'Karoo Books',
+        site_reference: 'WEB',
         processed_amount: state === 'success' ? 100 : 0,
         method_label: '**** 1111',
       },
@@ -62,9 +68,16 @@ export class ReconciledMerchant {
     const { state = 'approved' } = row;
     const isOpen = ['started', 'unknown', 'reversing'].includes(String(state));
     await this.insert('attempts', {
-      ...{ attempt_id: attemptId, payment_id: paymentId, acquirer: 'simulated', account: 'account-1', state, asked: 0 },
+      ...{
+        attempt_id: attemptId,
+        payment_id: paymentId,
+        acquirer: 'simulated',
+        account: 'account-1',
+        state,
+        queries: 0,
+      },
       ...{ acquirer_reference: 'bank-1', started_at: EARLY, ended_at: isOpen ? null : EARLY },
-      ...{ next_ask_at: isOpen ? EARLY : null, ...row },
+      ...{ next_query_at: isOpen ? EARLY : null, ...row },
     });
     return attemptId;
   }
@@ -76,8 +89,8 @@ export class ReconciledMerchant {
     const isPending = state === 'pending';
     await this.insert('refunds', {
       ...{ refund_id: refundId, payment_id: paymentId, attempt_id: attemptId, amount: 10, requested_by: randomUUID() },
-      ...{ state, acquirer_reference: 'bank-2', created_at: createdAt, ended_at: isPending ? null : EARLY, asked: 0 },
-      ...{ next_ask_at: isPending ? EARLY : null, ...row },
+      ...{ state, acquirer_reference: 'bank-2', created_at: createdAt, ended_at: isPending ? null : EARLY, queries: 0 },
+      ...{ next_query_at: isPending ? EARLY : null, ...row },
     });
     return refundId;
   }
@@ -86,8 +99,8 @@ export class ReconciledMerchant {
   async insertReversal(attemptId: string, row: Row = {}): Promise<void> {
     const { confirmed_at: confirmedAt = EARLY } = row;
     await this.insert('reversals', {
-      ...{ attempt_id: attemptId, requested_at: EARLY, confirmed_at: confirmedAt, booked: true },
-      ...{ next_try_at: confirmedAt === null ? EARLY : null, ...row },
+      ...{ attempt_id: attemptId, requested_at: EARLY, confirmed_at: confirmedAt },
+      ...{ next_request_at: confirmedAt === null ? EARLY : null, ...row },
     });
   }
 

@@ -23,4 +23,5 @@ test('a map is converted to the lists of columns of each kind of statement', () 
   expect(recordValues(COLUMNS, 'item')).toBe('item."siteId", item."mode"');
   expect(excludedColumns(COLUMNS)).toBe('site_id = excluded.site_id, mode = excluded.mode');
   expect(selectedColumns(COLUMNS)).toBe('site_id AS "siteId", mode AS "mode"');
+  expect(selectedColumns(COLUMNS, 's')).toBe('s.site_id AS "siteId", s.mode AS "mode"');
 });

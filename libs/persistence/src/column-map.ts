@@ -36,5 +36,5 @@ export const excludedColumns = (map: ColumnMap): string =>
   mapColumns(map, (_, column) => `${column} = excluded.${column}`);
 
 /** The columns of `SELECT`, with the names of the properties: `site_id AS "siteId", …`. */
-export const selectedColumns = (map: ColumnMap): string =>
-  mapColumns(map, (property, column) => `${column} AS "${property}"`);
+export const selectedColumns = (map: ColumnMap, alias?: string): string =>
+  mapColumns(map, (property, column) => `${alias === undefined ? '' : `${alias}.`}${column} AS "${property}"`);

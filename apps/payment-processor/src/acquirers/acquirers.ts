@@ -4,9 +4,13 @@ import { Clock, TtlCache } from '@svc/kernel';
 import { Acquirer, type MerchantAccount } from './acquirer.js';
 import { type ConfiguredAccount, MerchantAccountRepository } from './merchant-account.repository.js';
 
-/** Route of a merchant's charges in one mode: the acquirer, and the merchant's account there. */
-export interface AcquirerRoute {
-  readonly acquirer: Acquirer;
+/**
+ * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses
+ * them.
+ */
+export interface ChargeRoute {
+  /** Name of the acquirer. */
+  readonly acquirer: string;
   readonly account: MerchantAccount;
 }
 
@@ -30,19 +34,19 @@ export class Acquirers {
   }
 
   /** Undefined when no acquirer accepts new charges of this merchant and mode. */
-  async find(merchantId: number, mode: Mode): Promise<AcquirerRoute | undefined> {
+  async find(merchantId: number, mode: Mode): Promise<ChargeRoute | undefined> {
     const cached = await this.configuredAccounts.find(`${merchantId} ${mode}`, async () => ({
       account: await this.accounts.find(merchantId, mode),
     }));
     if (cached?.account) {
       const { acquirer: name, accountReference } = cached.account;
       const acquirer = this.acquirers.find((candidate) => candidate.name === name);
-      return acquirer?.supportsMode(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
+      return acquirer?.supportsMode(mode) ? { acquirer: name, account: { mode, accountReference } } : undefined;
     }
     for (const acquirer of this.acquirers) {
       const accountReference = acquirer.getDefaultAccount(merchantId);
       if (acquirer.supportsMode(mode) && accountReference !== undefined)
-        return { acquirer, account: { mode, accountReference } };
+        return { acquirer: acquirer.name, account: { mode, accountReference } };
     }
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { CardKey } from './card-key.js';
 const MAX_LISTED_CARD_KEYS = 100;
 
 /** A new key pair. Its private key is encrypted with `SVC_SEALING_KEY`. */
-export interface NewCardKey {
+interface NewCardKey {
   readonly kid: string;
   readonly publicJwk: PublicKeyJwk;
   readonly sealedPrivateKey: string;
@@ -14,7 +14,7 @@ export interface NewCardKey {
 }
 
 /** The stored private key of a key pair, for decrypting cards. */
-export interface CardDecryptionKey {
+interface CardDecryptionKey {
   readonly sealedPrivateKey: string;
   readonly replacedAt: Date | null;
 }
@@ -27,7 +27,8 @@ export class CardKeyRepository {
   /** Inserts the first key. False when a current key already exists. */
   async insertIfNone(tx: EntityManager, { kid, publicJwk, sealedPrivateKey, createdAt }: NewCardKey): Promise<boolean> {
     const inserted = await tx.query<unknown[]>(
-      `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
+      `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version, created_by)
+         VALUES ($1, $2, $3, $4, true, 1, 'start')
          ON CONFLICT (current) DO NOTHING RETURNING kid`,
       [kid, publicJwk, sealedPrivateKey, createdAt],
     );

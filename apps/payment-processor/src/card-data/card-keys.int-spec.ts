@@ -213,7 +213,8 @@ test('a rotation that waits for a concurrent rotation is rejected with 409 and c
   const rotation = admin('POST', PATH);
   await waitForBlockedBackends(processor.dataSource, 1);
   await concurrentRotation.query(
-    `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version) VALUES ($1, '{}', 'x', $2, true, 2)`,
+    `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, created_by, current, version)
+     VALUES ($1, '{}', 'x', $2, 'x', true, 2)`,
     [kid, processor.clock.now()],
   );
   await concurrentRotation.commit();

@@ -7,7 +7,7 @@ import { createDecipheriv, createHash, createPublicKey, diffieHellman, type KeyO
  * `CardKeys` decrypts with this code and not with the library that encrypts, because the library needs twice the
  * processor time for each payment.
  */
-export interface EncryptedCard {
+interface EncryptedCard {
   /** Id of the key pair. */
   readonly kid: string;
   /** Throws {@link UnreadableCardError} when the key does not match, or the content was changed. */

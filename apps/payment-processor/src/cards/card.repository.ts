@@ -12,7 +12,7 @@ export interface CardOwner {
 }
 
 /** A stored card (P7), without card data. */
-export interface StoredCardRecord {
+interface StoredCardRecord {
   readonly token: string;
   /** Undefined when the card belongs to the organisation. */
   readonly customerReference: string | undefined;
@@ -63,7 +63,7 @@ export class CardRepository {
   /** Prevents further payments with the card. False when this owner has no such card. */
   async delete(owner: CardOwner, token: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE cards SET deleted_at = $5, forget_after = $5
+      `UPDATE cards SET deleted_at = $5, next_vault_delete_at = $5
         WHERE token = $1 AND organisation_id = $2 AND mode = $3 AND ($4::uuid IS NULL OR customer_reference = $4)
           AND deleted_at IS NULL RETURNING token`,
       [token, owner.organisationId, owner.mode, owner.customerReference ?? null, this.clock.now()],
@@ -76,14 +76,14 @@ export class CardRepository {
     limit: number,
   ): Promise<(Pick<StoredCardRecord, 'token' | 'vaultToken'> & Pick<CardOwner, 'mode'>)[]> {
     return this.dataSource.query(
-      `SELECT token, vault_token AS "vaultToken", mode FROM cards WHERE forget_after <= $2 ORDER BY forget_after LIMIT $1`,
+      `SELECT token, vault_token AS "vaultToken", mode FROM cards WHERE next_vault_delete_at <= $2 ORDER BY next_vault_delete_at LIMIT $1`,
       [limit, this.clock.now()],
     );
   }
 
   async markDeletedAtAcquirer(token: string): Promise<void> {
     await this.dataSource.query(
-      `UPDATE cards SET forgotten_at = $2, forget_after = NULL WHERE token = $1 AND forgotten_at IS NULL`,
+      `UPDATE cards SET vault_deleted_at = $2, next_vault_delete_at = NULL WHERE token = $1 AND vault_deleted_at IS NULL`,
       [token, this.clock.now()],
     );
   }
@@ -94,8 +94,8 @@ export class CardRepository {
    */
   async postponeDeletion(token: string): Promise<void> {
     await this.dataSource.query(
-      `UPDATE cards SET forget_after = $2::timestamptz + least(greatest($2::timestamptz - deleted_at, interval '30 seconds'), interval '1 hour')
-        WHERE token = $1 AND forgotten_at IS NULL`,
+      `UPDATE cards SET next_vault_delete_at = $2::timestamptz + least(greatest($2::timestamptz - deleted_at, interval '30 seconds'), interval '1 hour')
+        WHERE token = $1 AND vault_deleted_at IS NULL`,
       [token, this.clock.now()],
     );
   }

@@ -137,7 +137,7 @@ test('if an owner has several cards, only the card in the request is used or del
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
   await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   const storedRows = await processor.dataSource.query<object[]>(
-    `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS "isDeletedAtVault" FROM cards WHERE token IN ($1, $2)`,
+    `SELECT token, deleted_at IS NOT NULL AS deleted, vault_deleted_at IS NOT NULL AS "isDeletedAtVault" FROM cards WHERE token IN ($1, $2)`,
     [first, second],
   );
   expect(storedRows).toEqual(
@@ -176,7 +176,7 @@ test('while the vault is unavailable no card is stored, and deleted cards are re
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
   expect((await partner.pay(await openNewInvoice(), paymentWithToken(token))).status).toBe(404);
   const findPostponed = async () =>
-    processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE token = $1 AND forget_after > $2`, [
+    processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE token = $1 AND next_vault_delete_at > $2`, [
       token,
       processor.clock.now(),
     ]);
@@ -185,7 +185,7 @@ test('while the vault is unavailable no card is stored, and deleted cards are re
   deleteSpy.mockRestore();
   const isDeletedAtVault = async () => {
     const [row] = await processor.dataSource.query<[{ at: Date | null }]>(
-      `SELECT forgotten_at AS at FROM cards WHERE token = $1`,
+      `SELECT vault_deleted_at AS at FROM cards WHERE token = $1`,
       [token],
     );
     return row.at !== null;
@@ -203,9 +203,9 @@ test('the time of deletion at the vault does not change when another replica has
   expect(await cards.delete(owner, token)).toBe(true);
   await cards.markDeletedAtAcquirer(token);
   const readRow = async (): Promise<unknown> =>
-    processor.dataSource.query(`SELECT forgotten_at, forget_after FROM cards WHERE token = $1`, [token]);
+    processor.dataSource.query(`SELECT vault_deleted_at, next_vault_delete_at FROM cards WHERE token = $1`, [token]);
   const before = await readRow();
-  expect(before).toEqual([{ forgotten_at: processor.clock.now(), forget_after: null }]);
+  expect(before).toEqual([{ vault_deleted_at: processor.clock.now(), next_vault_delete_at: null }]);
   processor.clock.advance(1_000);
   await cards.markDeletedAtAcquirer(token);
   await cards.postponeDeletion(token);
@@ -229,7 +229,9 @@ test('the deletion of a card does not wait for the vault, even with other pendin
   expect((await partner.call('DELETE', `/v1/cards/${second}`)).status).toBe(204);
   respondFromVault(true);
   const findPending = async () =>
-    processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE deleted_at IS NOT NULL AND forgotten_at IS NULL`);
+    processor.dataSource.query<unknown[]>(
+      `SELECT 1 FROM cards WHERE deleted_at IS NOT NULL AND vault_deleted_at IS NULL`,
+    );
   await waitUntil('all cards to be deleted at the vault', 5_000, async () => (await findPending()).length === 0);
   deleteSpy.mockRestore();
 });

@@ -294,7 +294,7 @@ const PAYER = {
   browser: { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, timeZoneOffsetMinutes: -120 },
 };
 
-test('the bank receives the payer’s context and does not store it; a payment without a context is also charged', async () => {
+test('the bank receives the payer’s context and does not store it; a payment with an empty context is also charged', async () => {
   const charge = jest.spyOn(processor.service.app.get(Acquirer), 'charge');
   try {
     const { paymentReference } = await processor.pay(buildPayable(), { command: { payer: PAYER } });

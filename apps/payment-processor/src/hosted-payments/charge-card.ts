@@ -2,27 +2,42 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ChargeCard as ChargeCardCommand, ChargeInvoice, PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
+import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
+import { Acquirers, type ChargeRoute } from '../acquirers/acquirers.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
+import type { OpenAttempt } from '../payments/attempt.repository.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
+import { SettleAttempt } from '../payments/settle-attempt.js';
 
 type PageCharge = ChargeCardCommand | ChargeInvoice;
 
 /** Cents. */
-export interface PayerAmounts {
+interface PayerAmounts {
   readonly amount: number;
   readonly tipAmount: number;
 }
 
+type ChargeResult =
+  /**
+   * `payment` is undefined when this response did not settle the payment, because the outcome is unknown or another
+   * process has settled the payment.
+   */
+  | { readonly kind: 'attempted'; readonly payment: PaymentSnapshot | undefined }
+  /** The payable was not available. Nothing was recorded. */
+  | { readonly kind: 'notAccepted' }
+  /** No permit at the acquirer was free in time. Nothing was recorded. */
+  | { readonly kind: 'busy' }
+  /** No acquirer accepts payments of this merchant and mode. Nothing was recorded. */
+  | { readonly kind: 'modeUnavailable' };
+
 /**
- * Makes one card payment for a payer's page (of a hosted session or an invoice). This class decrypts the card in
- * memory. {@link ChargeAttempt} then accepts the payment and charges the card. A retry with the same reference returns
- * the payment and charges nothing.
+ * Makes one card payment for a payer's page (of a hosted session or an invoice). The card is decrypted in memory only.
+ * A retry with the same reference returns the payment and charges nothing.
  *
  * One payment needs two round trips to PostgreSQL, two commits and two events. Concurrent payments share statements and
  * commits.
@@ -33,7 +48,10 @@ export class ChargeCard {
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(PayableRepository) private readonly payables: PayableRepository,
     @Inject(CardKeys) private readonly cardKeys: CardKeys,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+    @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -50,14 +68,8 @@ export class ChargeCard {
       sessionId: command.payable.payableId,
       try: command.try,
     });
-    const result = await this.chargeAttempt.execute({
-      mode: command.payable.mode,
-      merchantId: command.payable.merchantId,
-      deadline: new Date(command.deadline),
-      accept: (route) => this.accept(command, amounts, card, route),
-      getSource: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
-    });
-    if (result.kind === 'charged' && result.payment) return result.payment;
+    const result = await this.charge(command, amounts, card);
+    if (result.kind === 'attempted' && result.payment) return result.payment;
     // The request is a retry, the outcome is unknown, or the recovery job has ended the attempt. The stored payment has
     // the current state.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
@@ -67,6 +79,20 @@ export class ChargeCard {
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return this.reject(command);
+  }
+
+  private async charge(command: PageCharge, amounts: PayerAmounts, card: Card): Promise<ChargeResult> {
+    const route = await this.acquirers.find(command.payable.merchantId, command.payable.mode);
+    if (!route) return { kind: 'modeUnavailable' };
+    const deadline = new Date(command.deadline);
+    using permit = await this.permits.take(deadline);
+    if (!permit) return { kind: 'busy' };
+    const attempt = await this.accept(command, amounts, card, route);
+    if (!attempt) return { kind: 'notAccepted' };
+    const { payerReturnUrl, payer } = command;
+    const outcome = await this.chargeAttempt.execute(attempt, { card, payerReturnUrl, payer }, deadline);
+    permit.release();
+    return { kind: 'attempted', payment: await this.settleAttempt.execute(attempt, outcome) };
   }
 
   private async accept(

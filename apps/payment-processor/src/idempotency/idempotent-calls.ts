@@ -3,13 +3,13 @@ import { isUniqueViolation } from '@svc/persistence';
 import { InFlightCalls } from './in-flight-calls.js';
 
 /** The result stored under an idempotency key. */
-export interface IdempotentResult {
+interface IdempotentResult {
   /** Fingerprint of the request: the same key with another request is a conflict. */
   readonly fingerprint: string;
 }
 
 /** A call with an idempotency key. */
-export interface IdempotentCall<T extends IdempotentResult> {
+interface IdempotentCall<T extends IdempotentResult> {
   /** The idempotency key together with its scope, for example the merchant and the mode. */
   readonly id: string;
   readonly fingerprint: string;
@@ -24,7 +24,7 @@ export interface IdempotentCall<T extends IdempotentResult> {
 }
 
 /** Constraint and error code of a kind of call. */
-export interface IdempotencySettings {
+interface IdempotencySettings {
   /** The unique constraint on the key. */
   readonly constraint: string;
   /** Error for a client whose call waits too long for another call with the same key. */
@@ -45,7 +45,7 @@ export class IdempotentCalls<T extends IdempotentResult> {
   ) {}
 
   /** `replayed` is true when an earlier call with this key has created the result. */
-  async runOnce(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
+  async runOncePerKey(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
     for (;;) {
       const running = this.inFlight.find(call.id);
       if (!running) return this.inFlight.start(call.id, () => this.findOrCreate(call));

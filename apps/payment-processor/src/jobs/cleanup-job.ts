@@ -33,7 +33,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('cleanup', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_SIZE);
+    this.job = new PeriodicJob('cleanup', POLL_MS, log, async () => (await this.runStep()) >= BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -45,7 +45,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Returns the size of the largest batch. */
-  async runOnce(): Promise<number> {
+  async runStep(): Promise<number> {
     const expired = await this.verifications.findExpired(BATCH_SIZE);
     for (const verification of expired) await this.finishVerification.execute(verification);
     const dueVerifications = await this.verifications.leaseDueOfPartners(

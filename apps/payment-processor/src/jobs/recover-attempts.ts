@@ -30,7 +30,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_SIZE);
+    this.job = new PeriodicJob('recovery', POLL_MS, log, async () => (await this.runStep()) === BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -42,7 +42,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /** Recovers all due attempts, at most one batch. Returns their number. */
-  async runOnce(): Promise<number> {
+  async runStep(): Promise<number> {
     const dueAttempts = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
     await Promise.all(dueAttempts.map((attempt) => this.recover(attempt)));
     return dueAttempts.length;

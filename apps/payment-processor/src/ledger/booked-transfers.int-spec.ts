@@ -201,18 +201,6 @@ describe('a late approval (H2)', () => {
     );
     expect(row).toEqual({ attempts: 1, merchant: merchantId, mode: 'test' });
   });
-
-  test('gets no transfer for its reversal if an earlier release recorded it without a transfer', async () => {
-    const { merchantId } = await createMerchant(processor);
-    const payment = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
-    await processor.dataSource.query(
-      `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
-       SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
-      [payment.paymentReference, processor.clock.now()],
-    );
-    expect(await processor.runCleanup()).toBe(1);
-    expect(await readLedger(processor, payment)).toEqual([]);
-  });
 });
 
 describe('a constraint of the ledger', () => {

@@ -2,7 +2,7 @@
  * Delay between the end of a day and its closing. All statements that began on the day have ended by then (their
  * timeout is 15 s).
  */
-export const DAY_CLOSING_DELAY_MS = 300_000;
+const DAY_CLOSING_DELAY_MS = 300_000;
 
 /** The UTC day of a time: `2026-03-01`. */
 export function formatUTCDay(time: Date): string {

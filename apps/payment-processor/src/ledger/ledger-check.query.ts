@@ -11,7 +11,7 @@ export interface LedgerFinding {
   readonly day?: string;
 }
 
-export type FindingKind =
+type FindingKind =
   /** A transfer differs from its sealed hash. */
   | 'changed'
   /** A sealed transfer is missing. */

@@ -70,7 +70,7 @@ describe('seals', () => {
     const log = { info: jest.fn(), error: jest.fn() } as unknown as ServiceLog;
     const sealer = new SealLedger(processor.service.app.get(SealRepository), processor.clock, log);
     advanceTo('2026-03-02T00:05:00Z');
-    expect([await sealer.runOnce(), await sealer.runOnce()]).toEqual([0, 0]);
+    expect([await sealer.runStep(), await sealer.runStep()]).toEqual([0, 0]);
     expect(log.error).toHaveBeenCalledTimes(1);
     expect((await listDays()).map(({ day }) => day)).toEqual(['2026-02-28']);
     // The gauge has this fixed value while nothing can be sealed.
@@ -142,7 +142,7 @@ describe('seals', () => {
 
   test('form one chain that contains each transfer once, even if many jobs create them while transfers are committed', async () => {
     const writers = Array.from({ length: 20 }, () => writeTransfers(5));
-    const sealers = Array.from({ length: 40 }, () => processor.service.app.get(SealLedger).runOnce(7));
+    const sealers = Array.from({ length: 40 }, () => processor.service.app.get(SealLedger).runStep(7));
     await Promise.all([...writers, ...sealers]);
     while ((await processor.sealLedger(7)) > 0);
     const ids = await sealedIds();
@@ -234,7 +234,7 @@ describe('a day', () => {
     advanceTo('2026-03-04T12:00:00.000Z');
     const log = service.app.get<ServiceLog>(SERVICE_LOG);
     const replicas = [1, 2, 3].map(() => new SealLedger(service.app.get(SealRepository), clock, log));
-    await Promise.all(replicas.map((replica) => replica.runOnce()));
+    await Promise.all(replicas.map((replica) => replica.runStep()));
     expect((await listDays()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
       ['2026-03-03', 1],
       ['2026-03-02', 1],

@@ -18,7 +18,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly job: PeriodicJob;
   /** The newest closed day that this process has seen. */
   private closedUntil = '';
-  /** True when a server with higher transaction ids has sealed the ledger. Undefined until the first check. */
+  /** See {@link SealRepository.isSealedByAnotherServer}. Undefined until the first check. */
   private isSealedByAnotherServer: boolean | undefined;
 
   constructor(
@@ -26,7 +26,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('ledger sealer', POLL_MS, log, async () => (await this.runOnce()) === SEAL_SIZE);
+    this.job = new PeriodicJob('ledger sealer', POLL_MS, log, async () => (await this.runStep()) === SEAL_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -38,7 +38,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Seals once, and closes the days that are due. Returns the number of sealed transfers. */
-  async runOnce(transfersMax = SEAL_SIZE): Promise<number> {
+  async runStep(transfersMax = SEAL_SIZE): Promise<number> {
     if (this.isSealedByAnotherServer !== false) await this.checkServer();
     if (this.isSealedByAnotherServer === true) return 0;
     const seal = await this.seals.sealNext(transfersMax);
@@ -48,17 +48,14 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     return sealedCount;
   }
 
-  /**
-   * This method is not called again after it has found no other server, because a database is restored only before its
-   * services start.
-   */
+  /** If no other server has sealed the ledger, this is not checked again, because a database is restored only before its services start. */
   private async checkServer(): Promise<void> {
     const previousResult = this.isSealedByAnotherServer;
     this.isSealedByAnotherServer = await this.seals.isSealedByAnotherServer();
     if (this.isSealedByAnotherServer && previousResult === undefined)
       this.log.error(
         {},
-        'the ledger was sealed by a server whose transaction ids are higher: this server seals nothing; see docs/operations.md',
+        'the newest seal has a transaction id that this server has not reached: nothing is sealed; see docs/operations.md',
       );
   }
 

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 
 /** A newly appended seal. */
-export interface NewSeal {
+interface NewSeal {
   readonly sealNumber: number;
   readonly transferCount: number;
   /** Creation time of the oldest transfer in the seal. */
@@ -59,8 +59,9 @@ export class SealRepository {
   }
 
   /**
-   * True when the last seal has a transaction id that this server has not reached. This means that the database was
-   * restored into another cluster with lower transaction ids, and new transfers would wrongly count as sealed.
+   * True when the newest seal has a transaction id that this PostgreSQL server has not assigned yet. Then the database
+   * was restored from another server. The server would give new transfers lower transaction ids than those of the seal,
+   * so they would wrongly count as sealed.
    */
   async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
@@ -119,21 +120,21 @@ const SEAL_LOCK = 4_017_016;
 /** This limit is passed as a parameter, because with a literal PostgreSQL would sort all rows of a small table. */
 const MAX_UNSEALED_READ = 10_000;
 
-const SEAL = namedStatement(`WITH turn AS MATERIALIZED (
-         SELECT pg_try_advisory_xact_lock(${SEAL_LOCK}) AS is_ours
+const SEAL = namedStatement(`WITH seal_lock AS MATERIALIZED (
+         SELECT pg_try_advisory_xact_lock(${SEAL_LOCK}) AS is_held
        ), last AS MATERIALIZED (
-         SELECT known.* FROM turn CROSS JOIN LATERAL (
+         SELECT known.* FROM seal_lock CROSS JOIN LATERAL (
                   (SELECT seal_number, hash, last_txid, last_position FROM ledger_seals ORDER BY seal_number DESC LIMIT 1)
                   UNION ALL SELECT 0, ${GENESIS_HASH}, '0'::xid8, 0
                   ORDER BY seal_number DESC LIMIT 1) AS known
-          WHERE turn.is_ours
+          WHERE seal_lock.is_held
        ), next AS MATERIALIZED (
          SELECT last.seal_number + 1 AS seal_number, last.hash AS previous_hash, found.*
            FROM last CROSS JOIN LATERAL (
              SELECT t.txid, t.position, t.transfer_id, t.created_at, ${transferHash('t')} AS hash FROM transfers t
               WHERE (t.txid, t.position) > (last.last_txid, last.last_position) AND t.txid < pg_snapshot_xmin(pg_current_snapshot())
               ORDER BY t.txid, t.position LIMIT $transfersMax) AS found
-       ), made AS (
+       ), appended AS (
          INSERT INTO ledger_seals (seal_number, previous_hash, hash, last_txid, last_position, transfer_count, transfer_ids,
                                    transfer_hashes, sealed_at)
          SELECT seal_number, previous_hash, sha256(previous_hash || string_agg(hash, ''::bytea ORDER BY txid, position)),
@@ -143,9 +144,9 @@ const SEAL = namedStatement(`WITH turn AS MATERIALIZED (
          ON CONFLICT (seal_number) DO NOTHING
          RETURNING seal_number, transfer_count
        )
-       SELECT made.seal_number AS "sealNumber", made.transfer_count AS "transferCount",
+       SELECT appended.seal_number AS "sealNumber", appended.transfer_count AS "transferCount",
               (SELECT min(created_at) FROM next) AS oldest
-         FROM made`);
+         FROM appended`);
 
 const OLDEST_UNSEALED = `SELECT min(t.created_at) AS oldest
          FROM (SELECT coalesce((SELECT last_txid FROM ledger_seals ORDER BY seal_number DESC LIMIT 1), '0'::xid8) AS txid,

@@ -2,7 +2,7 @@ import { type Clock, newUuid } from '@svc/kernel';
 import type { Transfer } from './transfer.js';
 
 /** A transfer with its id, as input of {@link insertTransfersSql}. */
-export interface TransferItem extends Transfer {
+interface TransferItem extends Transfer {
   readonly id: string;
 }
 
@@ -11,7 +11,7 @@ export function transferItems(transfers: readonly Transfer[], clock: Clock): Tra
 }
 
 /** SQL expressions over the CTE `target`, or named parameters of the statement. */
-export interface TransferColumns {
+interface TransferColumns {
   /** {@link transferItems} as jsonb. */
   readonly items: string;
   readonly currency: string;

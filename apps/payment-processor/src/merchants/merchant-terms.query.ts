@@ -3,7 +3,7 @@ import type { AmountTerms, MerchantFeatures } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
 /** A merchant's terms for payers. */
-export interface PayerTerms extends AmountTerms {
+interface PayerTerms extends AmountTerms {
   readonly features: MerchantFeatures;
 }
 

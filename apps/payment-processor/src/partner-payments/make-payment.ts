@@ -1,24 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedPartner } from '@svc/auth';
-import { MakePaymentRequest, type PaymentCustomer, sessionFeatures, ShowPaymentV1 } from '@svc/contracts';
+import {
+  MakePaymentRequest,
+  type PartnerPayment,
+  type PaymentCustomer,
+  sessionFeatures,
+  ShowPaymentV1,
+} from '@svc/contracts';
 import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
+import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
+import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
+import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 import { findRefusal, type PayableRefusal } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
+import { SettleAttempt } from '../payments/settle-attempt.js';
 import {
   type CurrentPayment,
   type KnownMerchant,
   type NewPartnerPayment,
   PartnerPaymentRepository,
   type PayableToPay,
+  type PaymentOwner,
 } from './partner-payment.repository.js';
-import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
 import { addRegisteredName, checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
@@ -39,50 +49,71 @@ const HISTORY_TIMEOUT_MS = 1_000;
 const MAX_PAYABLE_READS = 3;
 
 /** A validated call, before any database query. */
-interface PaymentCall extends IdempotencyKey {
+interface PaymentCall {
   readonly partner: AuthenticatedPartner;
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
   /** The bank redirects the payer to this URL. */
   readonly returnUrl: string | undefined;
+  /** Fingerprint of the request without card data: the same reference with another request is a conflict. */
+  readonly fingerprint: string;
+}
+
+/** A payable whose terms allow the payment. */
+interface CheckedTerms {
+  readonly payableToPay: PayableToPay;
+  readonly merchant: KnownMerchant;
+  readonly siteReference: string;
+  readonly method: PaymentMethod;
 }
 
 /**
- * Makes a payment of a partner or its customer (P6). This class checks the terms. {@link ChargeAttempt} then accepts
- * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
- * PaymentIdempotency} ensures that each reference has at most one payment.
+ * Makes a payment of a partner or its customer (P6): checks the terms, accepts the payment and charges the card. A
+ * payment without a card is accepted and settled in one transaction. Each reference of an organisation and mode has at
+ * most one payment (C7).
  */
 @Injectable()
 export class MakePayment {
+  private readonly calls: IdempotentCalls<CurrentPayment>;
+
   constructor(
     @Inject(PartnerPaymentRepository) private readonly payments: PartnerPaymentRepository,
-    @Inject(PaymentIdempotency) private readonly idempotency: PaymentIdempotency,
     @Inject(PaymentMethods) private readonly methods: PaymentMethods,
     @Inject(ResolveCode) private readonly resolveCode: ResolveCode,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
+    @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
+    @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
-  ) {}
+  ) {
+    const settings = { constraint: 'partner_references_pkey', inProgress: 'payment.in-progress' } as const;
+    this.calls = new IdempotentCalls(settings, clock);
+  }
 
   /**
    * First throws 403 for fields that this caller may not use, and then 400 with all invalid fields. Both checks come
-   * before any database query.
+   * before any database query. `replayed` is true when an earlier call with this reference has created the payment.
    */
-  async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
+  async execute(partner: AuthenticatedPartner, body: unknown): Promise<{ payment: PartnerPayment; replayed: boolean }> {
     const urlRules = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, urlRules, this.clock.now()));
     const customer = resolveCustomer(partner, request);
     const returnUrl = typeof request.returnUrl === 'string' ? encodeUrlForHeader(request.returnUrl) : undefined;
     const fingerprint = computeFingerprint(request, customer);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
-    const key = { owner: partner, reference: request.reference, fingerprint, deadline };
-    return this.idempotency.runOnce(
-      key,
-      () => this.create({ ...key, partner, request, customer, returnUrl }),
-      (payment) => this.awaitOutcome(key, payment),
-    );
+    const { reference } = request;
+    const { result, replayed } = await this.calls.runOncePerKey({
+      id: [partner.organisationId, partner.mode, reference.toLowerCase()].join(),
+      fingerprint,
+      deadline,
+      find: () => this.payments.findByReference(partner, reference),
+      create: () => this.create({ partner, request, customer, returnUrl, fingerprint }),
+      finish: (payment) => this.awaitOutcome(partner, reference, deadline, payment),
+    });
+    return { payment: result.payment, replayed };
   }
 
   /** Accepts the payment and charges the card. Throws when the payment is rejected. */
@@ -117,51 +148,53 @@ export class MakePayment {
       };
       const refusal = findRefusal(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
-      const buildPayment = (): NewPartnerPayment =>
-        newPayment(call, payableToPay, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(call, payable.merchantId, buildPayment, method, chargeDeadline)) return;
+      const terms = { payableToPay, merchant, siteReference, method };
+      if (method.card) {
+        if (await this.charge(call, terms, method.card, chargeDeadline)) return;
+      } else {
+        const payment = newPayment(call, terms, this.clock.now());
+        if (await this.payments.acceptAsSettled(payment, settlementWithoutCharge(method.external))) return;
+      }
     }
     throw refusalError('payment.in-progress');
   }
 
   /** False when the payable changed after it was read. */
-  private async acceptAndPay(
-    { partner, returnUrl }: PaymentCall,
-    merchantId: number,
-    buildPayment: () => NewPartnerPayment,
-    { card, external }: PaymentMethod,
-    chargeDeadline: Date,
+  private async charge(
+    call: PaymentCall,
+    terms: CheckedTerms,
+    card: NonNullable<PaymentMethod['card']>,
+    deadline: Date,
   ): Promise<boolean> {
-    if (!card) {
-      const payment = buildPayment();
-      return this.payments.acceptAsSettled(payment, settlementWithoutCharge(external));
-    }
-    const result = await this.chargeAttempt.execute({
-      mode: partner.mode,
-      merchantId,
-      deadline: chargeDeadline,
-      accept: (route) => this.payments.acceptForAcquirer(buildPayment(), route),
-      getSource: ({ payment: { paymentReference } }) => ({
-        card,
-        payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
-        payer: undefined,
-      }),
-    });
-    if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
-    if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    return result.kind === 'charged';
+    const route = await this.acquirers.find(terms.payableToPay.payable.merchantId, call.partner.mode);
+    if (!route) throw new DomainError('live-mode.unavailable');
+    using permit = await this.permits.take(deadline);
+    if (!permit) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    const attempt = await this.payments.acceptForAcquirer(newPayment(call, terms, this.clock.now()), route);
+    if (!attempt) return false;
+    const { paymentReference } = attempt.payment;
+    const payerReturnUrl = call.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`;
+    const outcome = await this.chargeAttempt.execute(attempt, { card, payerReturnUrl, payer: undefined }, deadline);
+    permit.release();
+    await this.settleAttempt.execute(attempt, outcome);
+    return true;
   }
 
   /**
    * Waits for the outcome. If the payment is still `processing` at the deadline, returns it in this state. Updates the
    * payment history with the returned state before the client gets the response (P5).
    */
-  private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
+  private async awaitOutcome(
+    owner: PaymentOwner,
+    reference: string,
+    deadline: Date,
+    payment: CurrentPayment,
+  ): Promise<CurrentPayment> {
     let current = payment;
-    for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < key.deadline; poll++) {
+    for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < deadline; poll++) {
       if (poll > 1) await pause(POLL_INTERVAL_MS);
       await this.checkPayments.execute(current.payment.payable.payableId);
-      current = (await this.payments.findByReference(key.owner, key.reference)) ?? current;
+      current = (await this.payments.findByReference(owner, reference)) ?? current;
     }
     await this.commands
       .request(ShowPaymentV1, { payment: current.payment, version: current.version }, HISTORY_TIMEOUT_MS)
@@ -176,11 +209,10 @@ function refusalError(refusal: PayableRefusal): DomainError {
 
 function newPayment(
   { partner, request, customer, fingerprint }: PaymentCall,
-  { payable, version, tries, customer: registeredName }: PayableToPay,
-  { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
-  method: PaymentMethod,
+  { payableToPay, merchant, siteReference, method }: CheckedTerms,
   now: Date,
 ): NewPartnerPayment {
+  const { payable, version, tries, customer: registeredName } = payableToPay;
   const { source } = payable;
   const externalReference = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
   // For a session this is the session's id, as code-decoder returns it.

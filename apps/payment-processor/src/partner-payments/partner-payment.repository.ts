@@ -16,17 +16,23 @@ import {
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { EventLog, statementWithEvents } from '@svc/messaging';
-import { inTransaction, type Transaction } from '@svc/persistence';
+import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
+import { inTransaction, type NamedParameters, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
-import { vouchersTotal } from '../payables/amount-to-process.js';
-import { nextQueryAt } from '../payments/attempt.js';
-import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { joinMerchant } from '../payments/join-merchant.query.js';
+import { insertAttempts, insertPayments, joinMerchant } from '../payments/accept-payment.query.js';
+import { newAttempt, type OpenAttempt, rowFromAttempt } from '../payments/attempt.repository.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
+import {
+  feeTermsFromRow,
+  PAYMENT_COLUMNS,
+  PAYMENT_TABLES,
+  type PaymentRow,
+  rowFromPayment,
+  snapshotFromRow,
+} from '../payments/payment-columns.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
@@ -59,7 +65,7 @@ export interface PayableToPay {
   readonly customer: CustomerName | undefined;
 }
 
-export type CustomerName = Pick<PaymentCustomer, 'firstName' | 'lastName'>;
+type CustomerName = Pick<PaymentCustomer, 'firstName' | 'lastName'>;
 
 /** The payer: an organisation, and its customer if the caller's token is a customer's token. */
 export interface PayerScope extends PaymentOwner {
@@ -96,16 +102,14 @@ export class PartnerPaymentRepository {
   /** The organisation's payment with this reference, in its current state. */
   async findByReference(owner: PaymentOwner, reference: string): Promise<CurrentPayment | undefined> {
     const [row] = await this.dataSource.query<(PaymentRow & { fingerprint: string })[]>(
-      `SELECT r.fingerprint, ${PAYMENT_COLUMNS}
-         FROM partner_references r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
-         LEFT JOIN verifications v ON v.payment_id = p.payment_id
+      `SELECT r.fingerprint, ${PAYMENT_COLUMNS} FROM ${PAYMENT_TABLES} JOIN partner_references r ON r.payment_id = p.payment_id
         WHERE r.organisation_id = $1 AND r.mode = $2 AND r.reference = $3`,
       [owner.organisationId, owner.mode, reference],
     );
     if (!row) return undefined;
     const payment = snapshotFromRow(row);
     if (!isPartnerPayment(payment)) throw new Error('The payment with this reference is not a partner’s payment.');
-    return { fingerprint: row.fingerprint, payment, version: row.payment_version };
+    return { fingerprint: row.fingerprint, payment, version: row.version };
   }
 
   /**
@@ -133,19 +137,25 @@ export class PartnerPaymentRepository {
    * Accepts a payment with a card charge. Undefined when the payable has changed since it was read, so that the caller
    * must read it again.
    */
-  acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
-    return this.accept(this.dataSource, payment, route);
+  async acceptForAcquirer(newPayment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
+    const { payment, triesMax } = newPayment;
+    const paymentId = newUuid(this.clock);
+    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
+    const parameters = { attempt: JSON.stringify(rowFromAttempt(paymentId, attempt)) };
+    const row = await this.accept(this.dataSource, ACCEPT_WITH_ATTEMPT, paymentId, newPayment, parameters);
+    return row && { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment };
   }
 
   /**
    * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. False when
    * the payable has changed since it was read.
    */
-  async acceptAsSettled(payment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
+  async acceptAsSettled(newPayment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
-      const attempt = await this.accept(tx, payment, undefined);
-      if (attempt) await this.settle(tx, attempt, settlement);
-      return attempt !== undefined;
+      const paymentId = newUuid(this.clock);
+      const row = await this.accept(tx, ACCEPT, paymentId, newPayment);
+      if (row) await this.settle(tx, paymentId, newPayment, settlement);
+      return row !== undefined;
     });
   }
 
@@ -176,12 +186,11 @@ export class PartnerPaymentRepository {
 
   private async accept(
     connection: DataSource | Transaction,
-    { owner, fingerprint, payment, triesMax }: NewPartnerPayment,
-    route: ChargeRoute | undefined,
-  ): Promise<OpenAttempt | undefined> {
-    const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    // The row and the event get the same time, so that both have the same `paymentUTCDate`.
-    const startedAt = new Date(payment.paymentUTCDate);
+    statement: StatementWithEvents,
+    paymentId: string,
+    { owner, fingerprint, payment }: NewPartnerPayment,
+    attempt: NamedParameters = {},
+  ): Promise<AcceptedRow | undefined> {
     const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
@@ -192,45 +201,35 @@ export class PartnerPaymentRepository {
       payableId: payment.payable.payableId,
       version: payment.payable.version,
       paymentId,
-      startedAt,
-      paymentReference: payment.paymentReference,
-      amount: payment.amount,
-      tipAmount: payment.tipAmount,
-      voucherAmount: vouchersTotal(payment.vouchers),
-      methodType: payment.paymentMethodType,
-      methodLabel: payment.paymentMethodLabel,
-      partner: JSON.stringify(buildPartnerColumn(payment)),
+      // The row and the event get the same time, so that both have the same `paymentUTCDate`.
+      acceptedAt: new Date(payment.paymentUTCDate),
+      payment: JSON.stringify(rowFromPayment(paymentId, payment)),
       organisationId: owner.organisationId,
       mode: owner.mode,
       reference: payment.reference,
       fingerprint,
+      ...attempt,
     };
-    const { acquirer, account } = route ?? { acquirer: '', account: { mode: owner.mode, accountReference: '' } };
-    const attemptParameters = {
-      ...{ attemptId, acquirer, account: account.accountReference },
-      nextAskAt: nextQueryAt(startedAt, 0, startedAt),
-    };
-    const [row] = await (route === undefined
-      ? this.events.write<AcceptedRow>(connection, ACCEPT, parameters, [event])
-      : this.events.write<AcceptedRow>(connection, ACCEPT_WITH_ATTEMPT, { ...parameters, ...attemptParameters }, [
-          event,
-        ]));
-    if (!row) return undefined;
-    const attempt = { attemptId, acquirer, account, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment };
+    const [row] = await this.events.write<AcceptedRow>(connection, statement, parameters, [event]);
+    return row;
   }
 
-  private async settle(tx: Transaction, attempt: OpenAttempt, settlement: Settlement): Promise<void> {
+  private async settle(
+    tx: Transaction,
+    paymentId: string,
+    { payment, triesMax }: NewPartnerPayment,
+    settlement: Settlement,
+  ): Promise<void> {
     const now = this.clock.now();
-    const settled = settledPayment(attempt.payment, settlement, attempt.triesMax, now);
+    const settled = settledPayment(payment, settlement, triesMax, now);
     const event = this.events.newEnvelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
-      aggregateId: attempt.paymentId,
-      aggregateVersion: attempt.paymentVersion + 1,
+      aggregateId: paymentId,
+      aggregateVersion: 2,
       payload: settled,
     });
     const parameters = {
-      paymentId: attempt.paymentId,
+      paymentId,
       state: settled.state,
       processedAmount: settled.processedAmount,
       errors: JSON.stringify(settled.errors),
@@ -247,28 +246,23 @@ export class PartnerPaymentRepository {
 }
 
 const RESERVE_AND_PAY = `payable AS (
-         UPDATE payables SET state = 'reserved', holder = $paymentId, tries = tries + 1, version = version + 1, modified_at = $startedAt
-          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $startedAt AND tries < tries_max
-         RETURNING payable_id, holder AS payment_id, mode, merchant_id
+         UPDATE payables SET state = 'reserved', holder = $paymentId, tries = tries + 1, version = version + 1, modified_at = $acceptedAt
+          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt AND tries < tries_max
+         RETURNING holder AS payment_id, mode, merchant_id
        ), accepted AS (
-         SELECT payable.*, merchant.fee_basis_points, merchant.fee_fixed_amount FROM payable ${joinMerchant('payable')}
+         SELECT payable.payment_id, merchant."feeBasisPoints", merchant."feeFixedAmount", to_jsonb(merchant) || $payment::jsonb AS payment
+           FROM payable ${joinMerchant('payable.mode', 'payable.merchant_id')}
        ), payment AS (
-         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, voucher_amount,
-                               processed_amount, method_type, method_label, partner, errors, accepted_at, modified_at, version,
-                               fee_basis_points, fee_fixed_amount)
-         SELECT payment_id, payable_id, payment_id, $paymentReference, 'processing', $amount, $tipAmount, $voucherAmount,
-                0, $methodType, $methodLabel, $partner, '[]', $startedAt, $startedAt, 1, fee_basis_points, fee_fixed_amount
-           FROM accepted
+         ${insertPayments('accepted', 'accepted.payment')}
        ), key AS (
          INSERT INTO partner_references (organisation_id, mode, reference, fingerprint, payment_id)
          SELECT $organisationId, $mode, $reference, $fingerprint, payment_id FROM payable
        )`;
-const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: 'fee_basis_points, fee_fixed_amount' };
+const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: '"feeBasisPoints", "feeFixedAmount"' };
 const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, ...ACCEPTED });
 const ACCEPT_WITH_ATTEMPT = statementWithEvents({
   writes: `${RESERVE_AND_PAY}, attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
-         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM payable
+         ${insertAttempts('accepted', '$attempt::jsonb')}
        )`,
   ...ACCEPTED,
 });
@@ -287,7 +281,7 @@ const SETTLE = statementWithEvents({
   aggregateId: 'payment_id',
 });
 
-type AcceptedRow = Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>;
+type AcceptedRow = Pick<PaymentRow, 'feeBasisPoints' | 'feeFixedAmount'>;
 
 type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;
@@ -297,11 +291,3 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   siteReference: string | null;
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
-
-/** The JSON value of the column `partner`. {@link snapshotFromRow} reads the members of this value. */
-function buildPartnerColumn(payment: PaymentSnapshot): object {
-  const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
-  const { invoiceReference, invoiceExternalReference, vouchers } = payment;
-  const references = { orderReference, invoiceReference, invoiceExternalReference };
-  return { reference, partner, merchantName, siteReference, externalPaymentReference, ...references, vouchers };
-}

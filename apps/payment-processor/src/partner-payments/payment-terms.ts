@@ -29,7 +29,7 @@ export interface PaymentTerms extends AmountTerms {
 }
 
 /** Cents. */
-export type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
+type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
 
 /**
  * The paying customer. {@link paymentRules} has already checked that a customer's token is not used for another

@@ -11,7 +11,7 @@ import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './
 const DECODER_TIMEOUT_MS = 2_000;
 
 /** The payable that a code or an invoice reference identifies. */
-export interface ResolvedCode {
+interface ResolvedCode {
   /** UUID. */
   readonly payableId: string;
   /**

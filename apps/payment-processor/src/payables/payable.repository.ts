@@ -8,11 +8,24 @@ import {
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
-import type { Transaction } from '@svc/persistence';
+import { type ColumnMap, insertedColumns, recordColumns, type Transaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PayableTerms } from './payable.js';
 
-export type CurrentPayable = PayableSnapshot & PayableTerms;
+type CurrentPayable = PayableSnapshot & PayableTerms;
+
+/** The columns of a payable that never change, except for `expires_at`, which may be extended. */
+export const PAYABLE_MAP: ColumnMap<keyof PayableDescriptor> = {
+  payableId: ['payable_id', 'uuid'],
+  mode: ['mode', 'text'],
+  merchantId: ['merchant_id', 'bigint'],
+  siteId: ['site_id', 'bigint'],
+  amount: ['amount', 'bigint'],
+  currencyISOCode: ['currency', 'text'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  triesMax: ['tries_max', 'int'],
+  source: ['source', 'jsonb'],
+};
 
 /** Inserts, reads and closes payables. Payables are reserved and settled in payment.repository.ts. */
 @Injectable()
@@ -33,12 +46,9 @@ export class PayableRepository {
     payables: readonly PayableDescriptor<PayableSource>[],
   ): Promise<void> {
     await connection.query(
-      `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                             state, holder, tries, version, created_at, modified_at)
-       SELECT "payableId", mode, "merchantId", "siteId", amount, "currencyISOCode", "expiresAt", "triesMax", source,
-              'open', NULL, 0, 1, $2, $2
-         FROM jsonb_to_recordset($1::jsonb) AS d("payableId" uuid, mode text, "merchantId" bigint, "siteId" bigint, amount bigint,
-              "currencyISOCode" text, "expiresAt" timestamptz, "triesMax" int, source jsonb)
+      `INSERT INTO payables (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
+       SELECT payable.*, 'open', NULL, 0, 1, $2, $2
+         FROM jsonb_to_recordset($1::jsonb) AS payable(${recordColumns(PAYABLE_MAP)})
         ORDER BY "payableId"
        ON CONFLICT (payable_id) DO NOTHING`,
       [JSON.stringify(payables), this.clock.now()],

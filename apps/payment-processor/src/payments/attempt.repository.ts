@@ -1,28 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { namedStatement, type Transaction } from '@svc/persistence';
+import { type ColumnMap, namedStatement, toRecord, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { MerchantAccount } from '../acquirers/acquirer.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-columns.js';
 
-/**
- * The acquirer and the merchant's account there. The attempt stores the acquirer and the account, and every later call
- * about the attempt uses them.
- */
-export interface ChargeRoute {
-  /** Name of the acquirer. */
-  readonly acquirer: string;
-  readonly account: MerchantAccount;
-}
-
-/** A payment with the attempt that decides the outcome of the payment. */
-export interface OpenAttempt extends ChargeRoute {
-  readonly paymentId: string;
-  /** Version of the payment, which increases by one with each change. */
-  readonly paymentVersion: number;
+/** An attempt without an outcome. */
+interface Attempt extends ChargeRoute {
   /** Also the idempotency key at the acquirer. */
   readonly attemptId: string;
   /** The state that was read. The row may have changed since then. */
@@ -31,10 +18,43 @@ export interface OpenAttempt extends ChargeRoute {
   readonly startedAt: Date;
   /** Number of queries to the acquirer about this attempt. */
   readonly queries: number;
+}
+
+/** A payment with the attempt that decides the outcome of the payment. */
+export interface OpenAttempt extends Attempt {
+  readonly paymentId: string;
+  /** Version of the payment, which increases by one with each change. */
+  readonly paymentVersion: number;
   readonly triesMax: number;
   /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
+}
+
+/** The columns of the table `attempts` that an attempt has from its start. */
+export const ATTEMPT_MAP = {
+  attemptId: ['attempt_id', 'uuid'],
+  paymentId: ['payment_id', 'uuid'],
+  acquirer: ['acquirer', 'text'],
+  account: ['account', 'text'],
+  state: ['state', 'text'],
+  startedAt: ['started_at', 'timestamptz'],
+  queries: ['queries', 'int'],
+  nextQueryAt: ['next_query_at', 'timestamptz'],
+} as const satisfies ColumnMap;
+
+/** The attempt of a payment that is accepted, or resumed after its verification. */
+export function newAttempt(route: ChargeRoute, startedAt: Date, clock: Clock): Attempt {
+  return { attemptId: newUuid(clock), ...route, state: 'started', startedAt, queries: 0 };
+}
+
+export function rowFromAttempt(paymentId: string, attempt: Attempt): Record<string, unknown> {
+  return toRecord(ATTEMPT_MAP, {
+    ...attempt,
+    paymentId,
+    account: attempt.account.accountReference,
+    nextQueryAt: nextQueryAt(attempt.startedAt, attempt.queries, attempt.startedAt),
+  });
 }
 
 /** Leases and incidents of attempts. Acceptance and settlement are in payment.repository.ts. */
@@ -49,7 +69,7 @@ export class AttemptRepository {
   async leaseForCall({ attemptId }: OpenAttempt): Promise<boolean> {
     const now = this.clock.now();
     const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE attempts SET started_at = $2, next_ask_at = $3 WHERE attempt_id = $1 AND state = ANY ($4)`,
+      `UPDATE attempts SET started_at = $2, next_query_at = $3 WHERE attempt_id = $1 AND state = ANY ($4)`,
       [attemptId, now, nextQueryAt(now, 0, now), CHARGEABLE_STATES],
     );
     return count > 0;
@@ -61,7 +81,7 @@ export class AttemptRepository {
    */
   async markUnknown(attemptId: string, nextQuery: Date): Promise<void> {
     await this.dataSource.query(
-      `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state = ANY ($3)`,
+      `UPDATE attempts SET state = 'unknown', next_query_at = $2 WHERE attempt_id = $1 AND state = ANY ($3)`,
       [attemptId, nextQuery, CHARGEABLE_STATES],
     );
   }
@@ -76,7 +96,7 @@ export class AttemptRepository {
     next: Date,
   ): Promise<boolean> {
     const [, count] = await (tx ?? this.dataSource).query<[unknown[], number]>(
-      `UPDATE attempts SET state = 'reversing', next_ask_at = $2
+      `UPDATE attempts SET state = 'reversing', next_query_at = $2
         WHERE attempt_id = $1 AND state = ANY ($3) AND started_at = $4`,
       [attemptId, next, CHARGEABLE_STATES, startedAt],
     );
@@ -89,8 +109,8 @@ export class AttemptRepository {
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
-      `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
-         FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+      `UPDATE attempts a SET queries = a.queries + 1, next_query_at = $2
+         FROM (SELECT attempt_id FROM attempts WHERE next_query_at <= $1 ORDER BY next_query_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
               payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
         WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
         RETURNING ${ATTEMPT_COLUMNS}`,
@@ -105,10 +125,10 @@ export class AttemptRepository {
    */
   async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
-      `UPDATE attempts a SET asked_at = $2
+      `UPDATE attempts a SET queried_at = $2
          FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
         WHERE p.payable_id = $1 AND p.state = 'processing' AND a.payment_id = p.payment_id AND a.state IN ('unknown', 'reversing')
-          AND (a.asked_at IS NULL OR a.asked_at <= $3) AND y.payable_id = p.payable_id
+          AND (a.queried_at IS NULL OR a.queried_at <= $3) AND y.payable_id = p.payable_id
         RETURNING ${ATTEMPT_COLUMNS}`,
       [payableId, this.clock.now(), maxLastQueryAt],
     );
@@ -136,9 +156,9 @@ export class AttemptRepository {
   ): Promise<void> {
     const now = this.clock.now();
     await tx.query(
-      `INSERT INTO incidents AS i (attempt_id, attempt_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
+      `INSERT INTO incidents AS i (attempt_id, attempt_state, response, acquirer_reference, first_seen_at, last_seen_at, occurrences)
        VALUES ($1, $2, $3, $4, $5, $5, 1)
-       ON CONFLICT (attempt_id, attempt_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
+       ON CONFLICT (attempt_id, attempt_state, response) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
       [attemptId, state, response.kind, 'acquirerReference' in response ? response.acquirerReference : null, now],
     );
   }
@@ -162,35 +182,36 @@ export class AttemptRepository {
 }
 
 const REQUEST_REVERSAL = namedStatement(`WITH requested AS (
-         INSERT INTO reversals (attempt_id, requested_at, next_try_at, booked) VALUES ($attemptId, $now, $now, true)
+         INSERT INTO reversals (attempt_id, requested_at, next_request_at) VALUES ($attemptId, $now, $now)
          ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
        )
        INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
        SELECT $transferId, 'lateApproval', $debit, $credit, $amount, $currency, $mode, $merchantId, $paymentId, attempt_id, $now
          FROM requested`);
 
-const ATTEMPT_COLUMNS = `a.attempt_id, a.acquirer, a.account, a.state AS attempt_state, a.started_at, a.asked, ${PAYMENT_COLUMNS}`;
+const ATTEMPT_COLUMNS = `a.attempt_id AS "attemptId", a.acquirer, a.account, a.state AS "attemptState", a.started_at AS "startedAt",
+  a.queries, ${PAYMENT_COLUMNS}`;
 
 interface AttemptRow extends PaymentRow {
-  attempt_id: string;
-  acquirer: string;
-  account: string;
-  attempt_state: AttemptState;
-  started_at: Date;
-  asked: number;
+  readonly attemptId: string;
+  readonly acquirer: string;
+  readonly account: string;
+  readonly attemptState: AttemptState;
+  readonly startedAt: Date;
+  readonly queries: number;
 }
 
 function openAttemptFromRow(row: AttemptRow): OpenAttempt {
   return {
-    paymentId: row.payment_id,
-    paymentVersion: row.payment_version,
-    attemptId: row.attempt_id,
+    paymentId: row.paymentId,
+    paymentVersion: row.version,
+    attemptId: row.attemptId,
     acquirer: row.acquirer,
     account: { mode: row.mode, accountReference: row.account },
-    state: row.attempt_state,
-    startedAt: row.started_at,
-    queries: row.asked,
-    triesMax: row.tries_max,
+    state: row.attemptState,
+    startedAt: row.startedAt,
+    queries: row.queries,
+    triesMax: row.triesMax,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

@@ -41,7 +41,7 @@ export const REVERSAL_RETRY_MS = 30_000;
  * A call that starts more than this time after the acceptance needs a new lease, which restarts the age of the attempt.
  * Even with the longest timeout (9 s), a call that starts in time ends before {@link NOT_FOUND_FINAL_AFTER_MS}.
  */
-export const MAX_CALL_DELAY_MS = 1_000;
+const MAX_CALL_DELAY_MS = 1_000;
 
 /**
  * Returns the time of the next query, if `queries` queries were sent. After the last query, returns the time of the

@@ -27,7 +27,7 @@ const settle = (attempt: OpenAttempt, response: AcquirerResponse) =>
   processor.service.app.get(SettleAttempt).execute(attempt, response);
 const readIncidents = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
   processor.dataSource.query(
-    `SELECT attempt_state, answer, acquirer_reference, occurrences, first_seen_at, last_seen_at FROM incidents WHERE attempt_id = $1`,
+    `SELECT attempt_state, response, acquirer_reference, occurrences, first_seen_at, last_seen_at FROM incidents WHERE attempt_id = $1`,
     [attemptId],
   );
 const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-1' };
@@ -46,14 +46,14 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
   expect(await readIncidents(openAttempt)).toEqual([
     {
       attempt_state: 'approved',
-      answer: 'reversed',
+      response: 'reversed',
       acquirer_reference: null,
       occurrences: 2,
       first_seen_at: firstSeen,
       last_seen_at: processor.clock.now(),
     },
   ]);
-  const attributes = { state: 'approved', answer: 'reversed' };
+  const attributes = { state: 'approved', response: 'reversed' };
   expect(countedIncidents).toEqual(Array(2).fill({ name: 'svc.payments.incidents', attributes }));
   const { attemptId, payment } = openAttempt;
   expect(logSpy.mock.calls.map(([fields]) => fields)).toEqual(
@@ -67,7 +67,7 @@ test('an outcome that the state of the payment or the payable does not allow is 
   await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, openAttempt.paymentId);
   expect(await settle(openAttempt, APPROVED)).toBeUndefined();
   expect(await readIncidents(openAttempt)).toMatchObject([
-    { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
+    { attempt_state: 'started', response: 'approved', acquirer_reference: 'a-1' },
   ]);
   expect(countedIncidents).toHaveLength(1);
 });

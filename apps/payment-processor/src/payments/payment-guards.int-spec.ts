@@ -87,7 +87,7 @@ describe('an outcome', () => {
   test.each([
     [
       'when its attempt has ended',
-      `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
+      `UPDATE attempts SET state = 'declined', ended_at = started_at, next_query_at = NULL WHERE payment_id = $1`,
     ],
     [
       'when its payment waits for a verification',
@@ -141,8 +141,8 @@ test('only an attempt without an outcome becomes unknown', async () => {
 });
 
 describe('the decision to reverse a charge and the lease of a call to the acquirer', () => {
-  const OPEN = `next_ask_at = started_at + interval '1 hour'`;
-  const ENDED = `next_ask_at = NULL, ended_at = started_at`;
+  const OPEN = `next_query_at = started_at + interval '1 hour'`;
+  const ENDED = `next_query_at = NULL, ended_at = started_at`;
   const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
     (await readPaymentRows(processor, paymentId))['attempts'];
   const decideToReverse = (attempt: Parameters<typeof attempts.beginReversal>[1]) =>

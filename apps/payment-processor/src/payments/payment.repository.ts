@@ -11,15 +11,31 @@ import {
 } from '@svc/contracts';
 import { canonicalId, Clock, newUuid } from '@svc/kernel';
 import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
-import { batched, type BatchSettings, type NamedParameters } from '@svc/persistence';
+import {
+  batched,
+  type BatchSettings,
+  insertedColumns,
+  type NamedParameters,
+  recordColumns,
+  recordValues,
+} from '@svc/persistence';
 import { DataSource } from 'typeorm';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
-import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
-import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
-import { joinMerchant } from './join-merchant.query.js';
+import { PAYABLE_MAP } from '../payables/payable.repository.js';
+import { insertAttempts, insertPayments, joinMerchant } from './accept-payment.query.js';
+import type { AttemptEnd, AttemptState } from './attempt.js';
+import { newAttempt, type OpenAttempt, rowFromAttempt } from './attempt.repository.js';
 import { settledPayment } from './payment.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
+import {
+  feeTermsFromRow,
+  PAYMENT_COLUMNS,
+  PAYMENT_TABLES,
+  type PaymentRow,
+  rowFromPayment,
+  snapshotFromRow,
+} from './payment-columns.js';
 
 /**
  * The only code that reads and writes payments. One statement accepts a payment, and one statement records its outcome.
@@ -53,9 +69,9 @@ export class PaymentRepository {
     payment: PaymentSnapshot,
     route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
-    const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
+    const paymentId = newUuid(this.clock);
     // The row and the event get the same time, so that both have the same `paymentUTCDate`.
-    const startedAt = new Date(payment.paymentUTCDate);
+    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
     const { payableId, triesMax } = payable;
     const row = await this.acceptInBatch({
       payableId,
@@ -66,37 +82,14 @@ export class PaymentRepository {
         payload: payment,
       }),
       values: {
-        payable_id: payableId,
-        mode: payable.mode,
-        merchant_id: payable.merchantId,
-        site_id: payable.siteId,
-        amount: payable.amount,
-        currency: payable.currencyISOCode,
-        expires_at: payable.expiresAt,
-        tries_max: triesMax,
-        source: payable.source,
-        payment_id: paymentId,
-        started_at: startedAt,
-        nth: payment.payable.tries,
-        chosen_amount: payment.amount,
-        tip_amount: payment.tipAmount,
-        reference: payment.reference,
-        payment_reference: payment.paymentReference,
-        method_label: payment.paymentMethodLabel,
-        attempt_id: attemptId,
-        acquirer: route.acquirer,
-        account: route.account.accountReference,
-        next_ask_at: nextQueryAt(startedAt, 0, startedAt),
+        payable: { ...payable, tries: payment.payable.tries },
+        payment: rowFromPayment(paymentId, payment),
+        attempt: rowFromAttempt(paymentId, attempt),
       },
     });
     if (!row) return undefined;
-    const accepted = {
-      ...payment,
-      ...(row.merchantName === null ? {} : { merchantName: row.merchantName }),
-      ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
-      payable: { ...payment.payable, version: row.version },
-    };
-    const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
+    const { merchantName, siteReference, version } = row;
+    const accepted = { ...payment, merchantName, siteReference, payable: { ...payment.payable, version } };
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment: accepted };
   }
 
@@ -130,6 +123,22 @@ export class PaymentRepository {
     settled: PaymentSnapshot,
   ): BatchItem {
     const { payableId, version } = attempt.payment.payable;
+    const values: Record<keyof typeof SETTLEMENT_TYPES, unknown> = {
+      lock_order: payableId,
+      attempt_id: attempt.attemptId,
+      from_states: from,
+      known_version: version,
+      attempt_state: end.state,
+      acquirer_reference: end.acquirerReference,
+      ended_at: settled.modifiedUTCDate,
+      payment_state: settled.state,
+      processed_amount: settled.processedAmount,
+      errors: settled.errors,
+      payable_state: settled.payable.state,
+      payable_version: settled.payable.version,
+      transfers: transferItems(paymentTransfers(settled, attempt), this.clock),
+      currency: settled.currencyISOCode,
+    };
     return {
       payableId,
       event: this.events.newEnvelope({
@@ -138,22 +147,7 @@ export class PaymentRepository {
         aggregateVersion: attempt.paymentVersion + 1,
         payload: settled,
       }),
-      values: {
-        lock_order: payableId,
-        attempt_id: attempt.attemptId,
-        from_states: from,
-        known_version: version,
-        attempt_state: end.state,
-        acquirer_reference: end.acquirerReference,
-        ended_at: settled.modifiedUTCDate,
-        payment_state: settled.state,
-        processed_amount: settled.processedAmount,
-        errors: settled.errors,
-        payable_state: settled.payable.state,
-        payable_version: settled.payable.version,
-        transfers: transferItems(paymentTransfers(settled, attempt), this.clock),
-        currency: settled.currencyISOCode,
-      },
+      values,
     };
   }
 
@@ -176,9 +170,7 @@ export class PaymentRepository {
   /** The payment of this payable with the client's `reference`, in its current state. */
   async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
-      `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
-         LEFT JOIN verifications v ON v.payment_id = p.payment_id
-        WHERE p.payable_id = $1 AND p.reference = $2`,
+      `SELECT ${PAYMENT_COLUMNS} FROM ${PAYMENT_TABLES} WHERE p.payable_id = $1 AND p.reference = $2`,
       [payableId, reference],
     );
     return row && snapshotFromRow(row);
@@ -187,9 +179,7 @@ export class PaymentRepository {
   /** All payments of a payable, newest first, without a check of the owner: see {@link PayableRepository.find}. */
   async findAll(payableId: string): Promise<PaymentSnapshot[]> {
     const rows = await this.dataSource.query<PaymentRow[]>(
-      `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
-         LEFT JOIN verifications v ON v.payment_id = p.payment_id
-        WHERE p.payable_id = $1 ORDER BY p.accepted_at DESC LIMIT 100`,
+      `SELECT ${PAYMENT_COLUMNS} FROM ${PAYMENT_TABLES} WHERE p.payable_id = $1 ORDER BY p.accepted_at DESC LIMIT 100`,
       [payableId],
     );
     return rows.map(snapshotFromRow);
@@ -217,66 +207,80 @@ const BATCHES: BatchSettings<BatchItem> = {
   maxConcurrentBatches: 2,
 };
 
-interface AcceptedRow {
+interface AcceptedRow extends Pick<PaymentRow, 'merchantName' | 'siteReference' | 'feeBasisPoints' | 'feeFixedAmount'> {
+  /** The version of the payable. */
   readonly version: number;
-  readonly merchantName: string | null;
-  readonly siteReference: string | null;
-  readonly fee_basis_points: number;
-  readonly fee_fixed_amount: number;
 }
 
+/** The values that the statement {@link ACCEPT} reads from the tables of merchants and sites. */
+const NAMES = `'merchantName', "merchantName", 'siteReference', "siteReference"`;
+const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFixedAmount"`;
+
 /**
- * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The row to insert
- * contains the number of this try in `tries`. ON CONFLICT compares this number with the tries of the existing row.
+ * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The payable to
+ * insert contains the number of this payment in `tries`. ON CONFLICT compares this number with the tries of the existing
+ * row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
-         SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(payable_id uuid, mode text, merchant_id bigint, site_id bigint,
-                  amount bigint, currency text, expires_at timestamptz, tries_max int, source jsonb, payment_id uuid,
-                  started_at timestamptz, nth int, chosen_amount bigint, tip_amount bigint, reference uuid, payment_reference text, method_label text, attempt_id uuid,
-                  acquirer text, account text, next_ask_at timestamptz)
+         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt
+           FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
+          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, tries int)
+          CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
        ), payable AS (
-         INSERT INTO payables AS p (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                                    state, holder, tries, version, created_at, modified_at)
-         SELECT payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source,
-                'reserved', payment_id, nth, 2, started_at, started_at
+         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
+         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", tries, 2, "acceptedAt", "acceptedAt"
            FROM item
-          WHERE expires_at > started_at AND nth <= tries_max
-            AND (nth = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item.payable_id)
-                        AND (SELECT true FROM payments earlier
-                              WHERE earlier.payable_id = item.payable_id AND earlier.reference = item.reference) IS NULL)
-          ORDER BY payable_id
+          WHERE "expiresAt" > "acceptedAt" AND tries <= "triesMax"
+            AND (tries = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
+                          AND (SELECT true FROM payments earlier
+                                WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
+          ORDER BY "payableId"
          ON CONFLICT (payable_id) DO UPDATE
             SET state = 'reserved', holder = excluded.holder, tries = p.tries + 1, version = p.version + 1,
                 modified_at = excluded.modified_at
           WHERE p.state = 'open' AND p.expires_at > excluded.modified_at AND p.tries = excluded.tries - 1 AND p.tries < p.tries_max
             AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
-         RETURNING holder AS payment_id, version
+         RETURNING holder, version
        ), accepted AS (
-         SELECT item.*, payable.version, merchant.*,
+         SELECT item."paymentId", payable.version, item.payment, item.attempt, merchant.*,
                 coalesce(item.source ->> 'siteReference',
                          (SELECT s.site_reference FROM known_sites s
-                           WHERE s.site_id = item.site_id AND s.merchant_id = item.merchant_id)) AS site_reference
-           FROM payable JOIN item ON item.payment_id = payable.payment_id
-           ${joinMerchant('item')}
+                           WHERE s.site_id = item."siteId" AND s.merchant_id = item."merchantId"), '') AS "siteReference"
+           FROM payable JOIN item ON item."paymentId" = payable.holder
+           ${joinMerchant('item.mode', 'item."merchantId"')}
        ), payment AS (
-         INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount,
-                               method_label, errors, accepted_at, modified_at, version, merchant_name, site_reference,
-                               fee_basis_points, fee_fixed_amount)
-         SELECT payment_id, payable_id, reference, payment_reference, 'processing', chosen_amount, tip_amount, 0,
-                method_label, '[]', started_at, started_at, 1, merchant_name, site_reference, fee_basis_points, fee_fixed_amount
-           FROM accepted
+         ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
        ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
-         SELECT attempt_id, payment_id, acquirer, account, 'started', started_at, 0, next_ask_at FROM accepted
+         ${insertAttempts('accepted', 'accepted.attempt')}
        )`,
   changed: 'accepted',
-  aggregateId: 'payment_id',
-  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version))
-                  || jsonb_strip_nulls(jsonb_build_object('merchantName', merchant_name, 'siteReference', site_reference))`,
-  returns: `version, merchant_name AS "merchantName", site_reference AS "siteReference", fee_basis_points, fee_fixed_amount`,
+  aggregateId: '"paymentId"',
+  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version)) || jsonb_build_object(${NAMES})`,
+  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
 });
+
+/** The values of {@link PaymentRepository.settle}. */
+const SETTLEMENT_TYPES = {
+  lock_order: 'uuid',
+  attempt_id: 'uuid',
+  from_states: 'text[]',
+  known_version: 'bigint',
+  attempt_state: 'text',
+  acquirer_reference: 'text',
+  ended_at: 'timestamptz',
+  payment_state: 'text',
+  processed_amount: 'bigint',
+  errors: 'jsonb',
+  payable_state: 'text',
+  payable_version: 'bigint',
+  transfers: 'jsonb',
+  currency: 'text',
+};
+const SETTLEMENT_COLUMNS = Object.entries(SETTLEMENT_TYPES)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ');
 
 /**
  * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
@@ -284,10 +288,7 @@ const ACCEPT = statementWithEvents({
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
-           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(lock_order uuid, attempt_id uuid, from_states text[],
-                          known_version bigint, attempt_state text, acquirer_reference text, ended_at timestamptz,
-                          payment_state text, processed_amount bigint, errors jsonb, payable_state text, payable_version bigint,
-                          transfers jsonb, currency text)
+           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(${SETTLEMENT_COLUMNS})
                   ORDER BY lock_order) item
           CROSS JOIN LATERAL (
             SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version,
@@ -301,7 +302,7 @@ const SETTLE_WRITES = `locked AS (
             AND holder = payment_id AND version = known_version
        ), attempt AS (
          UPDATE attempts a SET state = attempt_state, acquirer_reference = target.acquirer_reference, ended_at = target.ended_at,
-                               next_ask_at = NULL
+                               next_query_at = NULL
            FROM target WHERE a.attempt_id = target.attempt_id
        ), payment AS (
          UPDATE payments p SET state = payment_state, processed_amount = target.processed_amount, errors = target.errors,
@@ -329,8 +330,8 @@ const SETTLE_WITH_VERIFICATION = statementWithEvents({
          SELECT payment_id, acquirer, account, $reference, $url, $expiresAt::timestamptz, true FROM target
          ON CONFLICT (payment_id) DO UPDATE
             SET acquirer = excluded.acquirer, account = excluded.account, challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
-                expires_at = excluded.expires_at, open = true, asked_at = NULL,
-                next_ask_at = NULL
+                expires_at = excluded.expires_at, open = true, queried_at = NULL,
+                next_query_at = NULL
        )`,
   ...SETTLED,
 });

@@ -34,7 +34,7 @@ export type Settlement =
 /** Time in which the payer must return from the bank's page. Later the verification counts as abandoned (P1). */
 export const VERIFICATION_LIFETIME_MS = 900_000;
 
-export interface NewPayment {
+interface NewPayment {
   readonly payable: PayableDescriptor<PayableSource>;
   readonly reference: string;
   readonly paymentReference: string;

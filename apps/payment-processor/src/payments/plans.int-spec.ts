@@ -44,9 +44,9 @@ function listTableReads(plan: string): string[] {
 async function fillTables(): Promise<void> {
   const inserts = {
     payables: `SELECT id, 'test', nth, nth, 100, 'ZAR', now(), 5, '{}', 'reserved', id, 1, 2, now(), now() FROM numbered`,
-    payments: `SELECT id, id, id, id::text, 'processing', 100, 0, 0, '**** 0000', '[]', now(), now(), 1 FROM numbered`,
-    attempts: `SELECT id, id, 'simulated', 'started', NULL, now(), NULL, 0, now() FROM numbered`,
-    known_merchants: `SELECT nth, 'x', '{}', '{}', 1 FROM numbered`,
+    payments: `SELECT id, id, id, id::text, 'processing', 100, 0, 0, 0, 0, 0, 0, 0, 'Card', '**** 0000', '', '', NULL, '[]', now(), now(), 1 FROM numbered`,
+    attempts: `SELECT id, id, 'simulated', 'account-1', 'started', NULL, now(), NULL, 0, NULL, now() FROM numbered`,
+    known_merchants: `SELECT nth, 'x', '{}', '{}', 100, NULL, '{}', 1 FROM numbered`,
     known_sites: `SELECT nth, nth, 'x', 1 FROM numbered`,
   };
   const runner = await processor.superuser.connect();
@@ -82,7 +82,7 @@ describe.each([
       'Index Scan using known_merchants_pkey on known_merchants: merchant_id',
       'Index Scan using known_sites_pkey on known_sites: site_id',
     ]);
-    expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\.payable_id\n/);
+    expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\."payableId"\n/);
   });
 
   test('the statement that settles payments finds each attempt, payment and payable by its key, and locks them in the order of the payables', async () => {

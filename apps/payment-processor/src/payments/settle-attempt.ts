@@ -71,10 +71,10 @@ export class SettleAttempt {
   }
 
   private reportIncident(attempt: OpenAttempt, state: AttemptState, response: AcquirerResponse): void {
-    this.incidents.add(1, { state, answer: response.kind });
+    this.incidents.add(1, { state, response: response.kind });
     const { paymentReference } = attempt.payment;
     this.log.error(
-      { paymentReference, attemptId: attempt.attemptId, state, answer: response.kind },
+      { paymentReference, attemptId: attempt.attemptId, state, response: response.kind },
       'the acquirer contradicts the attempt',
     );
   }

@@ -57,7 +57,8 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     [702, 'Vlei Foods'],
   ]) {
     await processor.dataSource.query(
-      `INSERT INTO known_merchants (merchant_id, name, features, grants, version) VALUES ($1, $2, '{}', '{}', 1)`,
+      `INSERT INTO known_merchants (merchant_id, name, features, grants, minimum_amount, fees, version)
+       VALUES ($1, $2, '{}', '{}', 100, '{}', 1)`,
       [id, name],
     );
     await processor.dataSource.query(`INSERT INTO known_sites VALUES ($1, $1, $2, 1)`, [id, `WEB ${id}`]);
@@ -206,7 +207,7 @@ test('each statement wakes the relay once, and only for the events that it has w
   const [first, ended] = (await Promise.all(accepts)).map((attempt) => attempt!);
   await changeRow(
     processor,
-    `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
+    `UPDATE attempts SET state = 'declined', ended_at = started_at, next_query_at = NULL WHERE payment_id = $1`,
     ended!.paymentId,
   );
   await using heldSettlements = await holdSettlements(processor, replica.payments);

@@ -52,7 +52,7 @@ test('each payment is settled by the response to its attempt, unless payment, pa
   ];
   const changedAttempts: OpenAttempt[] = [await createReversingAttempt()];
   for (const change of [
-    `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
+    `UPDATE attempts SET state = 'declined', ended_at = started_at, next_query_at = NULL WHERE payment_id = $1`,
     `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
     `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`,
     `UPDATE payables SET version = version + 1 WHERE holder = $1`,

@@ -44,8 +44,8 @@ async function insertPayment(state: PaymentState): Promise<string> {
   const [paymentId, payableId] = [randomUUID(), randomUUID()];
   await processor.dataSource.query(
     `WITH y AS (INSERT INTO payables VALUES ($2, 'test', 1, 1, 100, 'ZAR', now(), 5, '{}', 'open', NULL, 0, 1, now(), now()))
-     INSERT INTO payments VALUES ($1, $2, gen_random_uuid(), ($1::uuid)::text, $3, 100, 0, CASE WHEN $3::text = 'success' THEN 100 ELSE 0 END,
-       '**** 0000', CASE WHEN $3 = 'failed' THEN '[1]'::jsonb ELSE '[]' END, now(), now(), 1)`,
+     INSERT INTO payments VALUES ($1, $2, gen_random_uuid(), ($1::uuid)::text, $3, 100, 0, 0, CASE WHEN $3::text = 'success' THEN 100 ELSE 0 END,
+       0, 0, 0, 0, 'Card', '**** 0000', '', '', NULL, CASE WHEN $3 = 'failed' THEN '[1]'::jsonb ELSE '[]' END, now(), now(), 1)`,
     [paymentId, payableId, state],
   );
   return paymentId;
@@ -55,7 +55,8 @@ async function insertAttempt(state: AttemptState): Promise<string> {
   const attemptId = randomUUID();
   const ended = !['started', 'unknown', 'reversing'].includes(state);
   await processor.dataSource.query(
-    `INSERT INTO attempts VALUES ($1, $2, 'simulated', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, CASE WHEN NOT $4 THEN now() + interval '1 year' END)`,
+    `INSERT INTO attempts VALUES ($1, $2, 'simulated', 'account-1', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, NULL,
+       CASE WHEN NOT $4 THEN now() + interval '1 year' END)`,
     [attemptId, await insertPayment('processing'), state, ended],
   );
   return attemptId;
@@ -72,7 +73,7 @@ test('the database allows exactly the transitions of a payment in PAYMENT_TRANSI
 test('the database allows exactly the transitions of an attempt in ATTEMPT_TRANSITIONS', async () => {
   const states = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
   const open = `$2 IN ('started', 'unknown', 'reversing')`;
-  const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_ask_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
+  const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_query_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
   expect((await findAllowedTransitions('attempts', 'attempt_id', states, update, insertAttempt)).sort()).toEqual(
     listTransitions(ATTEMPT_TRANSITIONS).sort(),
   );

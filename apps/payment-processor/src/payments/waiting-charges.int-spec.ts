@@ -24,7 +24,7 @@ const countPayments = async (): Promise<number> => {
  */
 const BANK_RESPONSE_MS = 3_800;
 
-test('with one slot for calls to a slow bank, four concurrent payments succeed, and the bank has charged each of them', async () => {
+test('with one permit for charges at a slow bank, four concurrent payments succeed, and the bank has charged each of them', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<HostedPaymentSnapshot>[] = [];
@@ -55,7 +55,7 @@ test('with one slot for calls to a slow bank, four concurrent payments succeed, 
   const recoveries: Promise<number>[] = [];
   for (let nth = 1; nth <= 4; nth++) {
     await waitForCharge(nth);
-    // A payment that waits for a slot is not accepted yet: its payable is not reserved, and no attempt has started.
+    // A payment that waits for a permit is not accepted yet: its payable is not reserved, and no attempt has started.
     expect(await countPayments()).toBe(nth);
     processor.clock.advance(BANK_RESPONSE_MS);
     const recovery = processor.recoverAttempts();
@@ -76,8 +76,8 @@ test('with one slot for calls to a slow bank, four concurrent payments succeed, 
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
 });
 
-/** Runs a payment while another charge uses the only slot, until the payment's deadline has passed. */
-async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: string }> {
+/** Runs a payment while another charge has the only permit, until the payment's deadline has passed. */
+async function runWithoutPermit<T>(run: () => Promise<T>): Promise<T | { code: string }> {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, supportsMode] = [acquirer.charge.bind(acquirer), acquirer.supportsMode.bind(acquirer)];
   let onArrival: () => void = () => undefined;
@@ -92,15 +92,15 @@ async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: str
   const firstPayment = processor.pay(buildPayable());
   await chargeArrived;
   acquirer.charge = charge;
-  // ChargeAttempt calls this method immediately before it waits for a slot.
-  const waitsForSlot = new Promise<void>((resolve) => {
+  // The flow of a charge calls this method immediately before it waits for a permit.
+  const waitsForPermit = new Promise<void>((resolve) => {
     acquirer.supportsMode = (mode) => {
       resolve();
       return supportsMode(mode);
     };
   });
   const result = run().catch((error: { code: string }) => error);
-  await waitsForSlot;
+  await waitsForPermit;
   acquirer.supportsMode = supportsMode;
   processor.clock.advance(15_000);
   respond();
@@ -108,9 +108,9 @@ async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: str
   return result;
 }
 
-test('a payment that gets no slot before its deadline is rejected without a record, and can be repeated later', async () => {
+test('a payment that gets no permit before its deadline is rejected without a record, and can be repeated later', async () => {
   const [before, payable] = [await countPayments(), buildPayable()];
-  const rejected = await runWithoutSlot(() => processor.pay(payable));
+  const rejected = await runWithoutPermit(() => processor.pay(payable));
   expect(rejected).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await countPayments()).toBe(before + 1);
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
@@ -131,21 +131,21 @@ test('a payment that the database accepts after its deadline is not charged, bec
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
-test('a partner’s payment that gets no slot in time is rejected with 503, and its reference can be used again', async () => {
+test('a partner’s payment that gets no permit in time is rejected with 503, and its reference can be used again', async () => {
   const partner = await createPartner(processor);
   const invoice = await openInvoice(processor, await createMerchant(processor));
   const [before, reference] = [await countPayments(), randomUUID()];
-  const rejected = await runWithoutSlot(() => partner.pay(invoice, { reference }));
+  const rejected = await runWithoutPermit(() => partner.pay(invoice, { reference }));
   expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   expect(await countPayments()).toBe(before + 1);
   expect(await partner.pay(invoice, { reference })).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('a verified payment that gets no slot in time is charged at the next poll', async () => {
+test('a verified payment that gets no permit in time is charged at the next poll', async () => {
   const payable = buildPayable();
   const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
   await processor.answerChallenge(payment, 'confirm');
-  expect(await runWithoutSlot(() => processor.pollPayments(payable))).toMatchObject([
+  expect(await runWithoutPermit(() => processor.pollPayments(payable))).toMatchObject([
     { state: 'verificationRequired' },
   ]);
   expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);

@@ -7,10 +7,10 @@ import type { Totals } from './day-totals.query.js';
  * State of a book for one merchant and mode: the number of differences, or `outside` when the book has already deleted
  * rows of the day.
  */
-export type BookState = number | 'outside';
+type BookState = number | 'outside';
 
 /** A row of the report, for a merchant and mode. */
-export interface MerchantReport extends Totals {
+interface MerchantReport extends Totals {
   /** Notifications that have not been delivered yet. */
   readonly undelivered: number;
   readonly books: Readonly<Record<BookName | 'payments', BookState>>;

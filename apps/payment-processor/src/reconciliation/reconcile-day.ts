@@ -18,7 +18,7 @@ import { type StatementAccount, StatementRepository } from './statement.reposito
 const EVENT_DELAY_MS = 5_000;
 
 /** Throws when another replica has taken over the run. */
-export type RenewLease = () => Promise<void>;
+type RenewLease = () => Promise<void>;
 
 /** Compares every book of a day, hour by hour. Only the sums and the differences are kept in memory. */
 @Injectable()

@@ -80,7 +80,7 @@ const readRuns = (): Promise<Row[]> =>
     `SELECT day::text, night::text, state FROM reconciliations ORDER BY requested_at, day DESC`,
   );
 async function runAll(): Promise<void> {
-  while (await job.runOnce());
+  while (await job.runStep());
 }
 const advanceHours = (hours: number): void => processor.clock.advance(hours * 3_600_000);
 
@@ -113,7 +113,7 @@ test('a day with open rows is compared again in the next night', async () => {
   await processor.recoverAttempts();
   otherServicesPage = undefined;
   advanceHours(24);
-  await job.runOnce();
+  await job.runStep();
   expect((await readRuns()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
 });
 
@@ -144,7 +144,7 @@ test('only one replica can lease a run; after a crash another replica restarts t
   await runs.renew(firstLease);
   processor.clock.advance(60_000);
   const secondLease = (await runs.lease())!;
-  expect(secondLease).toMatchObject({ runId: firstLease.runId, tries: 2 });
+  expect(secondLease).toMatchObject({ runId: firstLease.runId, starts: 2 });
   const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
   await expect(runs.renew(firstLease)).rejects.toThrow('taken over this reconciliation');
   await runs.finish(firstLease, processor.clock.now(), report);
@@ -227,8 +227,8 @@ test('a replica stores and deletes no statement lines after another replica has 
 
 test('a run fails after three replicas have crashed during it', async () => {
   await runs.request(processor.dataSource.manager, { day: '2026-03-01', merchantId: undefined });
-  for (let tries = 1; tries <= 3; tries++) {
-    expect(await runs.lease()).toMatchObject({ tries });
+  for (let starts = 1; starts <= 3; starts++) {
+    expect(await runs.lease()).toMatchObject({ starts });
     processor.clock.advance(60_000);
   }
   expect(await runs.lease()).toBeUndefined();

@@ -11,7 +11,7 @@ import { startOfDay } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
 import {
   type LeasedRun,
-  MAX_TRIES,
+  MAX_STARTS,
   ReconciliationRepository,
   RENEW_AFTER_MS,
   type RunRequest,
@@ -39,7 +39,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {
-    this.job = new PeriodicJob('reconciliation', POLL_MS, log, () => this.runOnce(this.stopping.signal));
+    this.job = new PeriodicJob('reconciliation', POLL_MS, log, () => this.runStep(this.stopping.signal));
   }
 
   onApplicationBootstrap(): void {
@@ -68,7 +68,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
    * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run, and another replica
    * starts the run again.
    */
-  async runOnce(stopping?: AbortSignal): Promise<boolean> {
+  async runStep(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();
     const run = await this.runs.lease();
     if (!run) return false;
@@ -94,7 +94,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     } catch (error) {
       // The lease will expire, and another replica will start the run again.
       if (stopping?.aborted === true) return;
-      if (run.isNightly && run.tries < MAX_TRIES) {
+      if (run.isNightly && run.starts < MAX_STARTS) {
         this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be retried');
         return;
       }

@@ -16,10 +16,10 @@ export interface LeasedRun extends RunRequest {
   readonly runId: string;
   readonly isNightly: boolean;
   /** Number of leases of this run. Greater than 1 when an earlier replica ended without a result. */
-  readonly tries: number;
+  readonly starts: number;
 }
 
-export type RunState = 'waiting' | 'running' | 'done' | 'failed';
+type RunState = 'waiting' | 'running' | 'done' | 'failed';
 
 /** A run as the administration API shows it. */
 export interface RunView {
@@ -39,8 +39,8 @@ export interface RunView {
 const LEASE_MS = 60_000;
 /** A replica renews its lease after this time, well before the lease expires. */
 export const RENEW_AFTER_MS = LEASE_MS / 4;
-/** Limit of tries of a nightly run after errors, and of any run whose replicas crash. */
-export const MAX_TRIES = 3;
+/** Limit of starts of a nightly run after errors, and of any run whose replicas crash. */
+export const MAX_STARTS = 3;
 /** A day with differences or open rows is compared again in each of this number of nights. */
 const MAX_NIGHTS = 31;
 
@@ -93,42 +93,42 @@ export class ReconciliationRepository {
     const [[row]] = await this.dataSource.query<
       [(Omit<LeasedRun, 'merchantId'> & { merchantId: number | null })[], number]
     >(
-      `UPDATE reconciliations SET state = 'running', tries = tries + 1, leased_until = $2
+      `UPDATE reconciliations SET state = 'running', starts = starts + 1, leased_until = $2
         WHERE run_id = (SELECT run_id FROM reconciliations
                          WHERE state IN ('waiting', 'running') AND (leased_until IS NULL OR leased_until <= $1)
                          ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-        RETURNING run_id AS "runId", day::text, merchant_id AS "merchantId", night IS NOT NULL AS "isNightly", tries`,
+        RETURNING run_id AS "runId", day::text, merchant_id AS "merchantId", night IS NOT NULL AS "isNightly", starts`,
       [now, this.clock.later(LEASE_MS)],
     );
     if (!row) return undefined;
     const run = { ...row, merchantId: row.merchantId ?? undefined };
-    if (run.tries <= MAX_TRIES) return run;
+    if (run.starts <= MAX_STARTS) return run;
     await this.fail(run, new Error('Every replica that ran this reconciliation has crashed.'));
     return this.lease();
   }
 
   /** Throws when another replica has taken over the run. */
-  async renew({ runId, tries }: LeasedRun): Promise<void> {
+  async renew({ runId, starts }: LeasedRun): Promise<void> {
     const [, renewed] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE reconciliations SET leased_until = $3 WHERE run_id = $1 AND state = 'running' AND tries = $2`,
-      [runId, tries, this.clock.later(LEASE_MS)],
+      `UPDATE reconciliations SET leased_until = $3 WHERE run_id = $1 AND state = 'running' AND starts = $2`,
+      [runId, starts, this.clock.later(LEASE_MS)],
     );
     if (renewed !== 1) throw new Error('Another replica has taken over this reconciliation.');
   }
 
-  async finish({ runId, tries }: LeasedRun, watermark: Date, result: DayReport): Promise<void> {
+  async finish({ runId, starts }: LeasedRun, watermark: Date, result: DayReport): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5, differences = $6, open = $7
-        WHERE run_id = $1 AND state = 'running' AND tries = $2`,
-      [runId, tries, this.clock.now(), watermark, JSON.stringify(result), result.differences, result.open],
+        WHERE run_id = $1 AND state = 'running' AND starts = $2`,
+      [runId, starts, this.clock.now(), watermark, JSON.stringify(result), result.differences, result.open],
     );
   }
 
-  async fail({ runId, tries }: LeasedRun, error: Error): Promise<void> {
+  async fail({ runId, starts }: LeasedRun, error: Error): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'failed', leased_until = NULL, ended_at = $3, failure = left($4, 500)
-        WHERE run_id = $1 AND state = 'running' AND tries = $2`,
-      [runId, tries, this.clock.now(), loggableMessage(error)],
+        WHERE run_id = $1 AND state = 'running' AND starts = $2`,
+      [runId, starts, this.clock.now(), loggableMessage(error)],
     );
   }
 

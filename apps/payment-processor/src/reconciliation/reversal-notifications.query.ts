@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
-import { buildPaymentNotification,hasNotification } from '@svc/kernel';
+import { buildPaymentNotification, hasNotification } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 
 /** Late approvals are rare. More than this number in one hour indicates an outage, and the run fails. */
 const MAX_REVERSALS = 10_000;
@@ -22,8 +22,7 @@ export class ReversalNotificationsQuery {
   async find({ from, until }: BookRange): Promise<string> {
     const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date })[]>(
       `SELECT r.confirmed_at, ${PAYMENT_COLUMNS}
-         FROM reversals r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = a.payment_id
-         JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
+         FROM ${PAYMENT_TABLES} JOIN attempts a ON a.payment_id = p.payment_id JOIN reversals r ON r.attempt_id = a.attempt_id
         WHERE r.confirmed_at >= $1 AND r.confirmed_at < $2 LIMIT ${MAX_REVERSALS + 1}`,
       [from, until],
     );

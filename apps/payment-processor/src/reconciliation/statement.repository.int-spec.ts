@@ -204,7 +204,15 @@ describe('findAccounts', () => {
   test('returns the live and the test account of a merchant without movements', async () => {
     const { merchantId } = merchant.owner;
     await merchant.insert('known_merchants', {
-      ...{ merchant_id: merchantId, name: 'Shop', features: {}, grants: '[]', version: 1 },
+      ...{
+        merchant_id: merchantId,
+        name: 'Shop',
+        features: {},
+        minimum_amount: 100,
+        grants: '[]',
+        fees: {},
+        version: 1,
+      },
     });
     const accounts = await findAccounts();
     expect(accounts.map(({ mode, days }) => [mode, days])).toEqual([

@@ -48,21 +48,21 @@ export class StatementRepository {
     for (const owner of await this.findMerchants(merchantId)) {
       const route = await this.acquirers.find(owner.merchantId, owner.mode);
       if (!route) continue;
-      const account = { ...owner, acquirer: route.acquirer.name, ...route.account, days: [day] };
+      const account = { ...owner, acquirer: route.acquirer, ...route.account, days: [day] };
       if (!accounts.has(buildAccountKey(account))) accounts.set(buildAccountKey(account), account);
     }
     return [...accounts.values()];
   }
 
   async insertLines(
-    { runId, tries, day }: LeasedRun,
+    { runId, starts, day }: LeasedRun,
     watermark: Date,
     { acquirer, accountReference, mode, merchantId }: StatementAccount,
     lines: readonly StatementLine[],
   ): Promise<void> {
     await this.dataSource.query(INSERT_LINES, [
       ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
-      ...[startOfDay(day), startOfDay(addDays(day)), watermark, UUID_PATTERN, tries],
+      ...[startOfDay(day), startOfDay(addDays(day)), watermark, UUID_PATTERN, starts],
     ]);
   }
 
@@ -70,14 +70,14 @@ export class StatementRepository {
    * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes no
    * line of this run when another replica has taken over the run.
    */
-  async deleteLines({ runId, tries }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
+  async deleteLines({ runId, starts }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
     for (let deletedCount = DELETE_BATCH_SIZE; deletedCount === DELETE_BATCH_SIZE;) {
       await renewLease?.();
       [, deletedCount] = await this.dataSource.query<[unknown[], number]>(
         `DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
-           SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND tries = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
+           SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND starts = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
              JOIN statement_lines l ON l.run_id = over.run_id LIMIT ${DELETE_BATCH_SIZE}))`,
-        [runId, tries],
+        [runId, starts],
       );
     }
   }
@@ -123,7 +123,7 @@ interface AccountRow extends Omit<StatementAccount, 'days'> {
 /**
  * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the
  * merchant of the account, `$7` and `$8` the day, `$9` the watermark, `$10` the pattern of a UUID, `$11` the run's
- * tries, so that a replica whose run was taken over inserts nothing. All rows are found by their primary keys.
+ * starts, so that a replica whose run was taken over inserts nothing. All rows are found by their primary keys.
  */
 const INSERT_LINES = `
   INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
@@ -148,7 +148,7 @@ const INSERT_LINES = `
                      OR (line.kind = 'reversal' AND late.attempt_id IS NOT NULL AND (late.confirmed_at IS NULL OR late.confirmed_at >= $9))
                      OR r.state = 'pending' OR r.ended_at >= $9, false) AS open) AS known
    WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
-     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND tries = $11::int)`;
+     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND starts = $11::int)`;
 
 /** Accounts with movements. `$1` and `$2`: a range within the day, `$3`: the merchant or NULL. */
 const MOVED_ACCOUNTS = `

@@ -14,7 +14,7 @@ export interface AdminRefundView extends RefundResponse {
   /** ISO 8601 UTC; null while it is pending. */
   readonly endedUTCDate: string | null;
   /** Number of queries to the acquirer by the recovery job. */
-  readonly asked: number;
+  readonly queries: number;
   /** Number of responses of the acquirer that contradicted the state of the refund. */
   readonly incidents: number;
 }
@@ -35,13 +35,13 @@ export class AdminRefundsQuery {
       filter === 'newest'
         ? ''
         : filter === 'pending'
-          ? 'WHERE r.next_ask_at IS NOT NULL'
+          ? 'WHERE r.next_query_at IS NOT NULL'
           : 'WHERE p.payment_reference = $2';
     const order = filter === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
     const rows = await this.dataSource.query<Row[]>(
       `SELECT r.refund_id AS "refundReference", p.payment_reference AS "svcId", r.amount, r.state AS status, r.created_at,
               y.merchant_id AS "merchantId", y.site_id AS "siteId", y.mode, r.reason, a.acquirer,
-              r.acquirer_reference AS "acquirerReference", r.ended_at, r.asked,
+              r.acquirer_reference AS "acquirerReference", r.ended_at, r.queries,
               (SELECT coalesce(sum(i.occurrences), 0) FROM refund_incidents i WHERE i.refund_id = r.refund_id)::int AS incidents
          FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
          JOIN attempts a ON a.attempt_id = r.attempt_id

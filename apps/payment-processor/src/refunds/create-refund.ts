@@ -17,7 +17,7 @@ const POLL_INTERVAL_MS = 500;
 const MIN_QUERY_INTERVAL_MS = 1_000;
 
 /** A merchant's call to refund a payment. */
-export interface RefundCall {
+interface RefundCall {
   /** The payment (C3), as the merchant sent it. */
   readonly svcId: string;
   /** 1 to 100 characters, unique for the merchant and mode. */
@@ -25,7 +25,7 @@ export interface RefundCall {
   readonly request: CreateRefundRequest;
 }
 
-export interface RefundResult {
+interface RefundResult {
   readonly refund: RefundResponse;
   /** True when an earlier call with this key created the refund. */
   readonly replayed: boolean;
@@ -68,7 +68,7 @@ export class CreateRefund {
     const fingerprint = computeFingerprint(payment.paymentReference, amount, reason);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const newRefund = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
-    const { result, replayed } = await this.calls.runOnce({
+    const { result, replayed } = await this.calls.runOncePerKey({
       id: [merchant.merchantId, merchant.mode, idempotencyKey].join(' '),
       fingerprint,
       deadline,

@@ -188,11 +188,11 @@ test('a response that contradicts an ended refund is recorded as an incident and
   expect(await readRefundRecords(processor, payment)).toEqual(before);
   expect(before).toMatchObject({ refunds: [{ state: 'failed' }], ledger: [], pending: 0, events: 1 });
   const incidents = await processor.dataSource.query(
-    `SELECT refund_state, answer, acquirer_reference, occurrences FROM refund_incidents WHERE refund_id = $1`,
+    `SELECT refund_state, response, acquirer_reference, occurrences FROM refund_incidents WHERE refund_id = $1`,
     [refund!.refundId],
   );
   expect(incidents).toEqual([
-    { refund_state: 'failed', answer: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
+    { refund_state: 'failed', response: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
   ]);
   expect((await pendingRefund.response).body).toMatchObject({ status: 'failed' });
 });

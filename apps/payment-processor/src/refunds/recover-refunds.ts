@@ -30,7 +30,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('refund recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_SIZE);
+    this.job = new PeriodicJob('refund recovery', POLL_MS, log, async () => (await this.runStep()) === BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -42,7 +42,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /** Recovers all due refunds, at most one batch. Returns their number. */
-  async runOnce(): Promise<number> {
+  async runStep(): Promise<number> {
     const dueRefunds = await this.refunds.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
     await Promise.all(dueRefunds.map((refund) => this.recover(refund)));
     return dueRefunds.length;

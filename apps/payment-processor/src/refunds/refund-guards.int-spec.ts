@@ -106,7 +106,7 @@ describe('the database schema', () => {
       for (const to of Object.keys(REFUND_TRANSITIONS)) {
         const { refundId } = (await refunds.create(buildNewRefund(payment, { amount: 1 })))!;
         const set = `UPDATE refunds SET state = $2, ended_at = CASE WHEN $2 <> 'pending' THEN now() END,
-                            next_ask_at = CASE WHEN $2 = 'pending' THEN now() END WHERE refund_id = $1`;
+                            next_query_at = CASE WHEN $2 = 'pending' THEN now() END WHERE refund_id = $1`;
         if (from !== 'pending') await runSql(set, [refundId, from]);
         if ((await violatedConstraint(runSql(set, [refundId, to]))) === 'none' && from !== to)
           allowed.push(`${from} → ${to}`);
@@ -179,7 +179,7 @@ describe('the refund list for administrators', () => {
         ...{ merchantId, siteId: 5001, mode: 'test', reason: 'broken', acquirer: 'simulated' },
         acquirerReference: expect.any(String),
         endedUTCDate: processor.clock.nowISO(),
-        ...{ asked: 0, incidents: 0 },
+        ...{ queries: 0, incidents: 0 },
       },
     ]);
     const newest = await admin('GET', '/admin/v1/refunds');

@@ -15,12 +15,12 @@ import { inTransaction, namedStatement, type Transaction } from '@svc/persistenc
 import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { refundTransfer } from '../ledger/transfer.js';
-import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
+import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
 /** Owner of payments that can be refunded: a merchant in one mode, or one of its sites. */
-export interface RefundOwner {
+interface RefundOwner {
   readonly merchantId: number;
   readonly mode: Mode;
   /** Undefined: all sites of the merchant. */
@@ -137,7 +137,7 @@ export class RefundRepository {
     const createdAt = this.clock.now();
     const refundId = newUuidAt(createdAt);
     const values = CREATE.valuesOf({
-      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextQueryAt(createdAt, 0, createdAt) },
+      ...{ refundId, attemptId, amount, createdAt, nextQueryAt: nextQueryAt(createdAt, 0, createdAt) },
       paymentId: payment.paymentId,
       reason: refund.reason ?? null,
       requestedBy: refund.requestedBy,
@@ -161,8 +161,7 @@ export class RefundRepository {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<LockedRow[]>(
         `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
-           FROM refunds r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = r.payment_id
-           JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
+           FROM ${PAYMENT_TABLES} JOIN refunds r ON r.payment_id = p.payment_id JOIN attempts a ON a.attempt_id = r.attempt_id
           WHERE r.refund_id = $1 FOR UPDATE OF r`,
         [refundId],
       );
@@ -185,13 +184,13 @@ export class RefundRepository {
     const now = this.clock.now();
     const payment = snapshotFromRow(row);
     await tx.query(
-      `UPDATE refunds SET state = $2, acquirer_reference = $3, ended_at = $4, next_ask_at = NULL WHERE refund_id = $1`,
+      `UPDATE refunds SET state = $2, acquirer_reference = $3, ended_at = $4, next_query_at = NULL WHERE refund_id = $1`,
       [refundId, state, acquirerReference, now],
     );
     await tx.query(
       `UPDATE payments SET refund_pending_amount = refund_pending_amount - $2, refunded_amount = refunded_amount + $3
         WHERE payment_id = $1`,
-      [row.payment_id, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
+      [row.paymentId, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
     );
     if (state === 'succeeded') await this.recordTransfer(tx, refundId, row, payment, now);
     await this.events.append(tx, {
@@ -215,13 +214,13 @@ export class RefundRepository {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         ...[newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, payment.mode],
-        ...[payment.merchantId, row.payment_id, refundId, now],
+        ...[payment.merchantId, row.paymentId, refundId, now],
       ],
     );
   }
 
   private async scheduleQuery(tx: Transaction, refundId: string, at: Date): Promise<void> {
-    await tx.query(`UPDATE refunds SET next_ask_at = $2 WHERE refund_id = $1`, [refundId, at]);
+    await tx.query(`UPDATE refunds SET next_query_at = $2 WHERE refund_id = $1`, [refundId, at]);
   }
 
   /** Records a response that contradicts the refund. One row for each state and response counts the occurrences. */
@@ -233,9 +232,9 @@ export class RefundRepository {
   ): Promise<void> {
     const reference = 'acquirerReference' in response ? response.acquirerReference : null;
     await tx.query(
-      `INSERT INTO refund_incidents AS i (refund_id, refund_state, answer, acquirer_reference, first_seen_at, last_seen_at, occurrences)
+      `INSERT INTO refund_incidents AS i (refund_id, refund_state, response, acquirer_reference, first_seen_at, last_seen_at, occurrences)
        VALUES ($1, $2, $3, $4, $5, $5, 1)
-       ON CONFLICT (refund_id, refund_state, answer) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
+       ON CONFLICT (refund_id, refund_state, response) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
       [refundId, state, response.kind, reference, this.clock.now()],
     );
   }
@@ -246,8 +245,8 @@ export class RefundRepository {
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
-      `UPDATE refunds r SET asked = r.asked + 1, next_ask_at = $2
-         FROM (SELECT refund_id FROM refunds WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+      `UPDATE refunds r SET queries = r.queries + 1, next_query_at = $2
+         FROM (SELECT refund_id FROM refunds WHERE next_query_at <= $1 ORDER BY next_query_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
               ${OPEN_TABLES}
         WHERE r.refund_id = due.refund_id AND ${OPEN_JOINS}
         RETURNING ${OPEN_COLUMNS}`,
@@ -262,8 +261,8 @@ export class RefundRepository {
    */
   async leaseForPoll(refundId: string, maxLastQueryAt: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
-      `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}
-        WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.looked_at IS NULL OR r.looked_at <= $3) AND ${OPEN_JOINS}
+      `UPDATE refunds r SET queried_at = $2 FROM ${OPEN_TABLES}
+        WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.queried_at IS NULL OR r.queried_at <= $3) AND ${OPEN_JOINS}
         RETURNING ${OPEN_COLUMNS}`,
       [refundId, this.clock.now(), maxLastQueryAt],
     );
@@ -276,8 +275,8 @@ const CREATE = namedStatement(`WITH reserved AS (
           WHERE payment_id = $paymentId AND refunded_amount + refund_pending_amount + $amount <= processed_amount
          RETURNING payment_id
        ), refund AS (
-         INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, asked, next_ask_at)
-         SELECT $refundId, payment_id, $attemptId, $amount, $reason, $requestedBy, 'pending', $createdAt, 0, $nextAskAt
+         INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, queries, next_query_at)
+         SELECT $refundId, payment_id, $attemptId, $amount, $reason, $requestedBy, 'pending', $createdAt, 0, $nextQueryAt
            FROM reserved
          RETURNING refund_id
        )
@@ -332,7 +331,7 @@ function refundedPayment(
 
 const OPEN_TABLES = `attempts a, payments p, payables y`;
 const OPEN_JOINS = `a.attempt_id = r.attempt_id AND p.payment_id = r.payment_id AND y.payable_id = p.payable_id`;
-const OPEN_COLUMNS = `r.refund_id, r.attempt_id, r.amount, r.created_at, r.asked, a.acquirer, a.account,
+const OPEN_COLUMNS = `r.refund_id, r.attempt_id, r.amount, r.created_at, r.queries, a.acquirer, a.account,
   a.acquirer_reference, p.payment_reference, y.mode, y.currency`;
 
 interface OpenRow {
@@ -340,7 +339,7 @@ interface OpenRow {
   attempt_id: string;
   amount: number;
   created_at: Date;
-  asked: number;
+  queries: number;
   acquirer: string;
   account: string;
   acquirer_reference: string;
@@ -358,7 +357,7 @@ function openRefundFromRow(row: OpenRow): OpenRefund {
     amount: row.amount,
     currencyISOCode: row.currency,
     createdAt: row.created_at,
-    queries: row.asked,
+    queries: row.queries,
     acquirer: row.acquirer,
     account: { mode: row.mode, accountReference: row.account },
   };

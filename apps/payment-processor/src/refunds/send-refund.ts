@@ -16,7 +16,7 @@ const MAX_CONCURRENT_REFUNDS = 20;
  */
 @Injectable()
 export class SendRefund {
-  private readonly slots = pLimit(MAX_CONCURRENT_REFUNDS);
+  private readonly limit = pLimit(MAX_CONCURRENT_REFUNDS);
 
   constructor(
     @Inject(Acquirers) private readonly acquirers: Acquirers,
@@ -27,7 +27,7 @@ export class SendRefund {
   async execute(refund: OpenRefund): Promise<void> {
     const { refundId, attemptId, account, chargeReference, paymentReference, amount, currencyISOCode } = refund;
     const terms = { account, idempotencyKey: refundId, chargeKey: attemptId, chargeReference };
-    const outcome = await this.slots(() =>
+    const outcome = await this.limit(() =>
       this.acquirers
         .get(refund.acquirer)
         .refund(

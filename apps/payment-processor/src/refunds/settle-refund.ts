@@ -26,8 +26,8 @@ export class SettleRefund {
       this.log.info({ paymentReference, refundId, state: conclusion.state, queries: refund.queries }, 'refund ended');
     }
     if (conclusion.kind === 'incident') {
-      this.incidents.add(1, { answer: response.kind });
-      this.log.error({ paymentReference, refundId, answer: response.kind }, 'the acquirer contradicts the refund');
+      this.incidents.add(1, { response: response.kind });
+      this.log.error({ paymentReference, refundId, response: response.kind }, 'the acquirer contradicts the refund');
     }
   }
 }

@@ -90,7 +90,7 @@ test('a reversal is leased only after its payment is final, because its event co
     const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
     expect(payment.state).toBe('verificationRequired');
     await processor.dataSource.query(
-      `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
+      `INSERT INTO reversals (attempt_id, requested_at, next_request_at)
        SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );

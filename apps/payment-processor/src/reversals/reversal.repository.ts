@@ -3,8 +3,8 @@ import { type Mode, PaymentReversedV1, type PaymentSnapshot } from '@svc/contrac
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
+import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 
 /** A charge that is due for reversal. */
 export interface DueReversal extends ChargeRoute {
@@ -27,12 +27,12 @@ export class ReversalRepository {
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(
-      `UPDATE reversals r SET next_try_at = $2
+      `UPDATE reversals r SET next_request_at = $2
          FROM (SELECT d.attempt_id, y.mode, a.acquirer, a.account
                  FROM reversals d JOIN attempts a ON a.attempt_id = d.attempt_id JOIN payments p ON p.payment_id = a.payment_id
                  JOIN payables y ON y.payable_id = p.payable_id
-                WHERE d.next_try_at <= $1 AND a.state <> 'reversing' AND p.state IN ('success', 'failed')
-                ORDER BY d.next_try_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due
+                WHERE d.next_request_at <= $1 AND a.state <> 'reversing' AND p.state IN ('success', 'failed')
+                ORDER BY d.next_request_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due
         WHERE r.attempt_id = due.attempt_id RETURNING r.attempt_id AS "attemptId", due.mode, due.acquirer, due.account`,
       [this.clock.now(), leaseUntil, limit],
     );
@@ -49,9 +49,7 @@ export class ReversalRepository {
   async confirm(attemptId: string): Promise<PaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [paymentRow] = await this.dataSource.query<PaymentRow[]>(
-      `SELECT ${PAYMENT_COLUMNS} FROM attempts a JOIN payments p ON p.payment_id = a.payment_id
-         JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
-        WHERE a.attempt_id = $1`,
+      `SELECT ${PAYMENT_COLUMNS} FROM ${PAYMENT_TABLES} JOIN attempts a ON a.payment_id = p.payment_id WHERE a.attempt_id = $1`,
       [attemptId],
     );
     if (!paymentRow) return undefined;
@@ -64,13 +62,9 @@ export class ReversalRepository {
   }
 }
 
-/**
- * A reversal that an earlier release has requested has no late approval in the ledger. In this case no transfer is
- * booked for the reversal.
- */
 const CONFIRM = statementWithEvents({
   writes: `target AS (
-         UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL
+         UPDATE reversals SET confirmed_at = $now, next_request_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL
          RETURNING attempt_id
        ), attempt AS (
          UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id

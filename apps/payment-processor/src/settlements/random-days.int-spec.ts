@@ -36,7 +36,7 @@ test('the statement, the movements and the ledger balance of a merchant are cons
       const merchant = await SimulatedMerchant.start(processor);
       for (const action of actions) await action(merchant);
       await merchant.startNextDay();
-      await processor.service.app.get(SealLedger).runOnce();
+      await processor.service.app.get(SealLedger).runStep();
       let sumOfNets = 0;
       for (const [day, expected] of merchant.days) {
         const hasEnded = day !== [...merchant.days.keys()].at(-1);

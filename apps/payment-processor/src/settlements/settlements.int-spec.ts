@@ -306,11 +306,11 @@ describe('the statement of a day', () => {
     const backOffice = await createBackOffice();
     await processor.pay(buildPayable(merchant));
     const sealLedger = processor.service.app.get(SealLedger);
-    await sealLedger.runOnce();
+    await sealLedger.runStep();
     const openStatement = await backOffice.readStatement();
     expect([openStatement.closed, 'ledgerRoot' in openStatement]).toEqual([false, false]);
     processor.clock.advance(Date.parse('2026-03-02T00:05:00Z') - processor.clock.now().getTime());
-    await sealLedger.runOnce();
+    await sealLedger.runStep();
     const [{ root }] = await processor.dataSource.query<[{ root: string }]>(
       `SELECT encode(root, 'hex') AS root FROM ledger_days WHERE day = $1`,
       [DAY],

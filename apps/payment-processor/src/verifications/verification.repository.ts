@@ -6,13 +6,14 @@ import {
   PaymentProcessingV1,
   type PaymentSnapshot,
 } from '@svc/contracts';
-import { Clock, newUuid } from '@svc/kernel';
+import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { nextQueryAt } from '../payments/attempt.js';
-import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
+import type { ChargeRoute } from '../acquirers/acquirers.js';
+import { insertAttempts } from '../payments/accept-payment.query.js';
+import { newAttempt, type OpenAttempt, rowFromAttempt } from '../payments/attempt.repository.js';
 import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
@@ -46,11 +47,11 @@ export class VerificationRepository {
    */
   async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
-      `UPDATE verifications v SET asked_at = $2
+      `UPDATE verifications v SET queried_at = $2
          FROM payments p, payables y
         WHERE p.payable_id = $1 AND p.state = 'verificationRequired' AND v.payment_id = p.payment_id AND v.open
-          AND (v.asked_at IS NULL OR v.asked_at <= $3) AND y.payable_id = p.payable_id
-        RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
+          AND (v.queried_at IS NULL OR v.queried_at <= $3) AND y.payable_id = p.payable_id
+        RETURNING ${VERIFICATION_COLUMNS}`,
       [payableId, this.clock.now(), maxLastQueryAt],
     );
     return rows.map(openVerificationFromRow);
@@ -63,14 +64,14 @@ export class VerificationRepository {
    */
   async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
-      `UPDATE verifications v SET next_ask_at = $2
+      `UPDATE verifications v SET next_query_at = $2
          FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
-                WHERE w.open AND (w.next_ask_at IS NULL OR w.next_ask_at <= $1) AND q.partner IS NOT NULL
-                ORDER BY w.next_ask_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
+                WHERE w.open AND (w.next_query_at IS NULL OR w.next_query_at <= $1) AND q.partner IS NOT NULL
+                ORDER BY w.next_query_at NULLS FIRST LIMIT $3 FOR UPDATE OF w SKIP LOCKED) due,
               payments p, payables y
         WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
           AND y.payable_id = p.payable_id
-        RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
+        RETURNING ${VERIFICATION_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
     return rows.map(openVerificationFromRow);
@@ -82,7 +83,7 @@ export class VerificationRepository {
    */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
-      `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}
+      `SELECT ${VERIFICATION_COLUMNS}
          FROM verifications v JOIN payments p ON p.payment_id = v.payment_id JOIN payables y ON y.payable_id = p.payable_id
         WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
       [this.clock.now(), limit],
@@ -97,7 +98,7 @@ export class VerificationRepository {
     const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();
     const payment = resumedPayment(verification.payment, startedAt);
-    const attemptId = newUuid(this.clock);
+    const attempt = newAttempt(route, startedAt, this.clock);
     const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
@@ -110,14 +111,10 @@ export class VerificationRepository {
       knownVersion: verification.payment.payable.version,
       newVersion: payment.payable.version,
       startedAt,
-      attemptId,
-      acquirer: route.acquirer,
-      account: route.account.accountReference,
-      nextAskAt: nextQueryAt(startedAt, 0, startedAt),
+      attempt: JSON.stringify(rowFromAttempt(paymentId, attempt)),
     };
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, feeTerms, payment };
   }
 
@@ -163,8 +160,7 @@ const RESUME = statementWithEvents({
        ), verification AS (
          UPDATE verifications v SET open = false FROM target WHERE v.payment_id = target.payment_id
        ), attempt AS (
-         INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, started_at, asked, next_ask_at)
-         SELECT $attemptId, payment_id, $acquirer, $account, 'started', $startedAt, 0, $nextAskAt FROM target
+         ${insertAttempts('target', '$attempt::jsonb')}
        )`,
   changed: 'target',
   aggregateId: 'payment_id',
@@ -190,6 +186,8 @@ const FAIL = statementWithEvents({
   aggregateId: 'payment_id',
 });
 
+const VERIFICATION_COLUMNS = `v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`;
+
 interface VerificationRow extends PaymentRow {
   challenge_reference: string;
   acquirer: string;
@@ -199,12 +197,12 @@ interface VerificationRow extends PaymentRow {
 
 function openVerificationFromRow(row: VerificationRow): OpenVerification {
   return {
-    paymentId: row.payment_id,
-    paymentVersion: row.payment_version,
+    paymentId: row.paymentId,
+    paymentVersion: row.version,
     challengeReference: row.challenge_reference,
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
-    triesMax: row.tries_max,
+    triesMax: row.triesMax,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

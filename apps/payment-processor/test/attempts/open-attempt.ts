@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { PayableDescriptor } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
-import type { ChargeRoute, OpenAttempt } from '../../src/payments/attempt.repository.js';
+import type { ChargeRoute } from '../../src/acquirers/acquirers.js';
+import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { buildPayable } from '../builders.js';

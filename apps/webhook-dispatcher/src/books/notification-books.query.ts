@@ -1,4 +1,4 @@
-import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
+import { MAX_NOTIFIED_SITES, type NotifiedSite } from '@svc/contracts';
 import { firstUuidAt, isoTime, numberOr0, timeOfUuid } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
@@ -42,7 +42,7 @@ export const SITE_NOTIFICATIONS_BOOK = `
 export function listNotifiedSites(db: Pick<DataSource, 'query'>, after = 0): Promise<NotifiedSite[]> {
   return db.query<NotifiedSite[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${EXPECTED_AFTER})`)} AS since FROM sites
-        WHERE webhook_enabled AND site_id > $1 ORDER BY site_id LIMIT ${MAX_DIGESTS}`,
+        WHERE webhook_enabled AND site_id > $1 ORDER BY site_id LIMIT ${MAX_NOTIFIED_SITES}`,
     [after],
   );
 }

@@ -73,8 +73,10 @@ export interface LinesPage {
   readonly lines: readonly BookLine[];
 }
 
-/** Maximum number of digests, or of sites, in one page. */
+/** Maximum number of digests in one page. */
 export const MAX_DIGESTS = 2_000;
+/** Maximum number of sites in one page. */
+export const MAX_NOTIFIED_SITES = 2_000;
 /** Maximum number of rows in one page. */
 export const MAX_BOOK_LINES = 500;
 
@@ -89,7 +91,7 @@ export interface NotifiedSite {
 }
 
 /**
- * payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}.
+ * payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_NOTIFIED_SITES}.
  */
 export const ListNotifiedSitesV1 = commandType<
   { readonly after?: number },

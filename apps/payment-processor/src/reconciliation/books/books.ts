@@ -6,18 +6,16 @@ import {
   DigestHistoryV1,
   DigestNotificationsV1,
   type DigestPage,
-  type DigestRequest,
   DigestRetrievalV1,
   DigestSessionsV1,
   type LinesPage,
-  type LinesRequest,
   ListHistoryV1,
   ListNotificationsV1,
   ListNotifiedSitesV1,
   ListRetrievalV1,
   ListSessionsV1,
   MAX_BOOK_LINES,
-  MAX_DIGESTS,
+  MAX_NOTIFIED_SITES,
   type NotifiedSite,
 } from '@svc/contracts';
 import { Commands, type DigestOptions, type LinesOptions, ReconciliationReader } from '@svc/messaging';
@@ -67,7 +65,7 @@ export interface Comparison {
 }
 
 /** Parameters of a reconciliation run for the SQL statements, in addition to the range. */
-export interface RunParameters {
+interface RunParameters {
   readonly runId: string;
   readonly watermark: Date;
   /** Notifications of the reversals in the range, see {@link ReversalNotificationsQuery}. */
@@ -77,6 +75,16 @@ export interface RunParameters {
 
 /** Timeout of the commands to other services. Their statements read one hour of a table, and have a timeout of 15 s. */
 const RESPONSE_TIMEOUT_MS = 20_000;
+
+/** The commands that read the books of other services: for the digests, and for the lines. */
+const REMOTE_BOOKS = {
+  notifications: [DigestNotificationsV1, ListNotificationsV1],
+  webhooks: [DigestNotificationsV1, ListNotificationsV1],
+  stream: [DigestRetrievalV1, ListRetrievalV1],
+  retrieval: [DigestRetrievalV1, ListRetrievalV1],
+  history: [DigestHistoryV1, ListHistoryV1],
+  sessions: [DigestSessionsV1, ListSessionsV1],
+} as const;
 
 /** The books of all services. This service's books are read by SQL, the books of other services by commands. */
 @Injectable()
@@ -115,12 +123,12 @@ export class ReconciliationBooks {
     const sources: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, BookSource]>> = {
       ledger: [noParameters, localSource(this.ledger, noParameters)],
       acquirer: [watermarkOnly, localSource(this.statement, () => Promise.resolve([runId]))],
-      notifications: [watermarkOnly, this.notificationsSource('notifications')],
-      webhooks: [watermarkReversalsAndSites, this.notificationsSource('webhooks')],
-      stream: [watermarkAndReversals, this.retrievalSource('stream')],
-      retrieval: [watermarkOnly, this.retrievalSource('retrieval')],
-      history: [watermarkOnly, this.historySource()],
-      sessions: [watermarkOnly, this.sessionsSource()],
+      notifications: [watermarkOnly, this.remoteSource('notifications')],
+      webhooks: [watermarkReversalsAndSites, this.remoteSource('webhooks')],
+      stream: [watermarkAndReversals, this.remoteSource('stream')],
+      retrieval: [watermarkOnly, this.remoteSource('retrieval')],
+      history: [watermarkOnly, this.remoteSource('history')],
+      sessions: [watermarkOnly, this.remoteSource('sessions')],
     };
     return BOOK_NAMES.map((name) => {
       const [getExtraParameters, found] = sources[name];
@@ -135,40 +143,22 @@ export class ReconciliationBooks {
       const page = last ? { after: last.siteId } : {};
       const { sites } = await this.commands.request(ListNotifiedSitesV1, page, RESPONSE_TIMEOUT_MS);
       allSites.push(...sites);
-      if (sites.length < MAX_DIGESTS) return allSites;
+      if (sites.length < MAX_NOTIFIED_SITES) return allSites;
     }
   }
 
-  private notificationsSource(book: string): BookSource {
-    return remoteSource(
-      book,
-      (request) => this.commands.request(DigestNotificationsV1, request, RESPONSE_TIMEOUT_MS),
-      (request) => this.commands.request(ListNotificationsV1, request, RESPONSE_TIMEOUT_MS),
-    );
-  }
-
-  private retrievalSource(book: string): BookSource {
-    return remoteSource(
-      book,
-      (request) => this.commands.request(DigestRetrievalV1, request, RESPONSE_TIMEOUT_MS),
-      (request) => this.commands.request(ListRetrievalV1, request, RESPONSE_TIMEOUT_MS),
-    );
-  }
-
-  private historySource(): BookSource {
-    return remoteSource(
-      'history',
-      (request) => this.commands.request(DigestHistoryV1, request, RESPONSE_TIMEOUT_MS),
-      (request) => this.commands.request(ListHistoryV1, request, RESPONSE_TIMEOUT_MS),
-    );
-  }
-
-  private sessionsSource(): BookSource {
-    return remoteSource(
-      'sessions',
-      (request) => this.commands.request(DigestSessionsV1, request, RESPONSE_TIMEOUT_MS),
-      (request) => this.commands.request(ListSessionsV1, request, RESPONSE_TIMEOUT_MS),
-    );
+  private remoteSource(book: keyof typeof REMOTE_BOOKS): BookSource {
+    const [digest, list] = REMOTE_BOOKS[book];
+    return {
+      digests: ({ from, until }, { merchantId, after }) => {
+        const filter = { ...(merchantId === undefined ? {} : { merchantId }), ...(after ? { after } : {}) };
+        return this.commands.request(digest, { book, from, until, ...filter }, RESPONSE_TIMEOUT_MS);
+      },
+      lines: ({ from, until }, { merchantId, mode }, { after }) => {
+        const page = after === undefined ? {} : { after };
+        return this.commands.request(list, { book, from, until, merchantId, mode, ...page }, RESPONSE_TIMEOUT_MS);
+      },
+    };
   }
 }
 
@@ -181,19 +171,6 @@ function localSource(
       reader.digests(range, { ...options, extraParameters: await getExtraParameters(range) }),
     lines: async (range, owner, options) =>
       reader.lines(range, owner, { ...options, extraParameters: await getExtraParameters(range) }),
-  };
-}
-
-function remoteSource(
-  book: string,
-  digest: (request: DigestRequest) => Promise<DigestPage>,
-  list: (request: LinesRequest) => Promise<LinesPage>,
-): BookSource {
-  return {
-    digests: ({ from, until }, { merchantId, after }) =>
-      digest({ book, from, until, ...(merchantId === undefined ? {} : { merchantId }), ...(after ? { after } : {}) }),
-    lines: ({ from, until }, { merchantId, mode }, { after }) =>
-      list({ book, from, until, merchantId, mode, ...(after === undefined ? {} : { after }) }),
   };
 }
 

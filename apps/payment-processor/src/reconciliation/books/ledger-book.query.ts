@@ -39,9 +39,9 @@ const MOVEMENTS = `
   SELECT y.mode, y.merchant_id, p.payment_reference || ' ' || moved.kind || ' ' || a.attempt_id, moved.kind,
          CASE moved.kind WHEN 'lateApproval' THEN ${RECEIVABLE} ELSE ${REVERSALS} END,
          CASE moved.kind WHEN 'lateApproval' THEN ${REVERSALS} ELSE ${RECEIVABLE} END, p.amount - p.voucher_amount + p.tip_amount, y.currency
-    FROM (SELECT 'lateApproval' AS kind, attempt_id FROM reversals WHERE booked AND requested_at >= $1 AND requested_at < $2
+    FROM (SELECT 'lateApproval' AS kind, attempt_id FROM reversals WHERE requested_at >= $1 AND requested_at < $2
           UNION ALL
-          SELECT 'reversal', attempt_id FROM reversals WHERE booked AND confirmed_at >= $1 AND confirmed_at < $2) AS moved
+          SELECT 'reversal', attempt_id FROM reversals WHERE confirmed_at >= $1 AND confirmed_at < $2) AS moved
     JOIN attempts a ON a.attempt_id = moved.attempt_id
     JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id`;
 

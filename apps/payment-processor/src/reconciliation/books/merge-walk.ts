@@ -1,7 +1,7 @@
 import type { BookLine, LineFields } from '@svc/contracts';
 
 /** Kind of a difference between a book and the rows that are expected from payments, refunds and attempts. */
-export type DifferenceKind = 'missing' | 'unexpected' | 'differs';
+type DifferenceKind = 'missing' | 'unexpected' | 'differs';
 
 /** A difference between two rows, or a row that only one side has. */
 export interface Difference {
@@ -16,7 +16,7 @@ export interface Difference {
 }
 
 /** The lines of a book, ordered by key. */
-export type Lines = AsyncIterable<BookLine>;
+type Lines = AsyncIterable<BookLine>;
 
 /**
  * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the
