@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SupervisedAppName } from '../processes/processes.ts';
 import type { ReloadOutcome } from '../supervisor/control.ts';
 import { AppBuild } from './app-build.ts';
-import type { HostListener } from './hosts.ts';
+import type { HostListener } from './platform-host.ts';
 import { PageBuild } from './page-build.ts';
 import { SourceWatcher } from './source-watcher.ts';
 import { TypeCheck } from './type-check.ts';
