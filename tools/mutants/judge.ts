@@ -38,7 +38,7 @@ export class FileJudge {
     const from = performance.now();
     const failure = await this.findFailure(env, MAX_TOTAL_MS);
     if (failure !== undefined) throw new SvcError(`these tests must pass without a mutant: ${failure}`);
-    return Math.max(MIN_LIMIT_MS, MAX_SLOWDOWN * (performance.now() - from));
+    return Math.max(MIN_LIMIT_MS, MAX_SLOWDOWN * Math.round(performance.now() - from));
   }
 
   /** Jest's output, if a test fails or the run takes too long. */
