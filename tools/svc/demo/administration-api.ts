@@ -24,7 +24,7 @@ export interface CreatedSite {
 }
 
 /** A partner as GET /admin/v1/organisations lists it. */
-export interface ListedOrganisation {
+interface ListedOrganisation {
   readonly organisationId: string;
   readonly name: string;
 }

@@ -38,7 +38,7 @@ export interface PartnerApi {
 }
 
 /** The partner and customers in demo.json. */
-export interface StoredPartner {
+interface StoredPartner {
   readonly partner?: DemoPartner;
   readonly customers?: readonly DemoCustomer[];
 }

@@ -5,7 +5,7 @@
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
 
-export interface DemoMerchantPlan {
+interface DemoMerchantPlan {
   readonly name: string;
   readonly sites: readonly NewSite[];
 }

@@ -26,7 +26,7 @@ import { acquirePlatformLock, stopPlatform } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import { findTransformer, startTransformer, stopTransformer, transformerUrl } from './transformer.ts';
 
-export interface UpOptions {
+interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
   /** A network address on which the platform also listens. `true` means the first address of the machine. */

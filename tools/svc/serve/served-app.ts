@@ -9,7 +9,7 @@ import { PageBuild } from './page-build.ts';
 import { SourceWatcher } from './source-watcher.ts';
 import { TypeCheck } from './type-check.ts';
 
-export interface ServedAppPlan {
+interface ServedAppPlan {
   readonly root: string;
   readonly app: SupervisedAppName;
   /** The folder of the built program. */

@@ -24,7 +24,7 @@ export interface SupervisedAppPlan {
 }
 
 /** The program of a developer, which runs in place of the app's own program. */
-export interface Substitute {
+interface Substitute {
   /** Arguments of Node.js. */
   readonly program: readonly string[];
   /** The process of `./svc nx serve`. */
