@@ -10,7 +10,10 @@ export type PaymentNotice = PaymentNotification &
 
 /** A full or partial refund, or an automatic reversal (H2, M5). */
 export interface RefundNotice {
-  /** UUID; never changes. */
+  /**
+   * UUID; never changes.
+   * @schema uuid
+   */
   refundReference: string;
   /** Cents. */
   amount: number;
