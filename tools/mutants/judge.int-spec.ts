@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileJudge } from './judge.ts';
+import { Judge } from './judge.ts';
 import { findMutants } from './mutations/find-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const FILE = 'tools/mutants/fixtures/apps/shop/src/orders.repository.ts';
 
 it('a mutant survives if no spec fails with it', async () => {
-  const judge = new FileJudge(root, FILE);
+  const judge = new Judge(root, [FILE]);
   const env = { SVC_TEST_DATABASE_URLS: process.env['SVC_TEST_DATABASE_URLS']! };
   const verdicts: string[] = [];
   for (const mutant of findMutants(FILE, readFileSync(join(root, FILE), 'utf8')))

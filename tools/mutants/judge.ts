@@ -11,40 +11,45 @@ const MAX_SLOWDOWN = 5;
 const MIN_LIMIT_MS = 60_000;
 const MAX_TOTAL_MS = 3_600_000;
 
-/** Judges the mutants of one file. */
-export class FileJudge {
+/** Judges the mutants of files of one app or lib. */
+export class Judge {
   private readonly root: string;
-  private readonly specs: readonly string[];
+  private readonly specsOf: ReadonlyMap<string, readonly string[]>;
   private limitMs: Promise<number> | undefined;
 
-  constructor(root: string, file: string) {
+  constructor(root: string, files: readonly string[]) {
     this.root = root;
-    this.specs = listSpecs(root, file);
+    this.specsOf = new Map(files.map((file) => [file, listSpecs(root, file)]));
   }
 
   get needsPostgres(): boolean {
-    return this.specs.some((spec) => spec.endsWith('.int-spec.ts'));
+    return [...this.specsOf.values()].flat().some((spec) => spec.endsWith('.int-spec.ts'));
   }
 
   /** @param env the address of a PostgreSQL server on which nothing else runs */
   async survives(mutant: Mutant, env: Readonly<Record<string, string>>): Promise<boolean> {
-    if (this.specs.length === 0) return true;
     const limitMs = await (this.limitMs ??= this.measureLimit(env));
-    return (await this.findFailure({ ...env, SVC_MUTANT: JSON.stringify(mutant) }, limitMs)) === undefined;
+    const envWithMutant = { ...env, SVC_MUTANT: JSON.stringify(mutant) };
+    return (await this.findFailure(this.specsOf.get(mutant.file)!, envWithMutant, limitMs)) === undefined;
   }
 
   /** Throws if a spec fails without a mutant, because it cannot judge one. */
   private async measureLimit(env: Readonly<Record<string, string>>): Promise<number> {
     const from = performance.now();
-    const failure = await this.findFailure(env, MAX_TOTAL_MS);
+    const failure = await this.findFailure([...new Set([...this.specsOf.values()].flat())], env, MAX_TOTAL_MS);
     if (failure !== undefined) throw new SvcError(`these tests must pass without a mutant: ${failure}`);
     return Math.max(MIN_LIMIT_MS, MAX_SLOWDOWN * Math.round(performance.now() - from));
   }
 
   /** Jest's output, if a test fails or the run takes too long. */
-  private async findFailure(env: Readonly<Record<string, string>>, timeout: number): Promise<string | undefined> {
+  private async findFailure(
+    specs: readonly string[],
+    env: Readonly<Record<string, string>>,
+    timeout: number,
+  ): Promise<string | undefined> {
+    if (specs.length === 0) return undefined;
     const options = ['--runInBand', '--bail', '--forceExit', '--silent'];
-    const child = spawn(process.execPath, [...JEST, ...options, '--runTestsByPath', ...this.specs], {
+    const child = spawn(process.execPath, [...JEST, ...options, '--runTestsByPath', ...specs], {
       cwd: this.root,
       env: environmentFor(env),
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -10,9 +10,9 @@ import { prepare } from '../svc/install/prepare.ts';
 import { createDataDir, readSettings } from '../svc/settings/settings.ts';
 import { createTestServers } from '../svc/test/test-servers.ts';
 import { describeMutant, readEquivalents, separateEquivalents } from './equivalents.ts';
-import { FileJudge } from './judge.ts';
+import { Judge } from './judge.ts';
 import { findMutants, type Mutant } from './mutations/find-mutants.ts';
-import { findChangedLines, findProductionFiles } from './selection.ts';
+import { findChangedLines, findProductionFiles, packageOf } from './selection.ts';
 
 const USAGE = `usage: ./svc npm run mutants -- [folder or file …] [--changed] [--base <commit>] [--list]
 
@@ -79,9 +79,8 @@ async function judge(mutants: readonly Mutant[]): Promise<number> {
   mkdirSync(dataDir, { recursive: true });
   const lock = acquireLock(join(dataDir, 'svc.lock'));
   if (!('release' in lock)) throw new SvcError(`mutants are already being judged here (process ${lock.heldBy})`);
-  const judges = new Map(
-    [...new Set(mutants.map(({ file }) => file))].map((file) => [file, new FileJudge(root, file)]),
-  );
+  const filesOf = Map.groupBy(new Set(mutants.map(({ file }) => file)), packageOf);
+  const judges = new Map([...filesOf].map(([name, files]) => [name, new Judge(root, files)]));
   const servers = createTestServers({ ...settings, dataDir });
   try {
     let urls: string[] = [];
@@ -94,7 +93,7 @@ async function judge(mutants: readonly Mutant[]): Promise<number> {
     const runLane = async (lane: number) => {
       const env = { SVC_PATIENCE: String(PATIENCE), SVC_TEST_DATABASE_URLS: urls[lane] ?? '' };
       for (let mutant = mutants[next++]; mutant; mutant = mutants[next++]) {
-        const survives = await judges.get(mutant.file)!.survives(mutant, env);
+        const survives = await judges.get(packageOf(mutant.file))!.survives(mutant, env);
         if (survives) survived++;
         console.log(`  ${survives ? 'SURVIVED' : 'killed  '}  ${describeMutant(mutant)}`);
       }

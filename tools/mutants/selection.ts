@@ -32,7 +32,8 @@ export function selectSpecs(file: string, related: readonly string[]): string[] 
   return ofPackage.toSorted((a, b) => countSharedFolders(b, file) - countSharedFolders(a, file) || (a < b ? -1 : 1));
 }
 
-function packageOf(file: string): string {
+/** The app or lib of a file, such as `apps/identity`. */
+export function packageOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
