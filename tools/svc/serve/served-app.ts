@@ -60,7 +60,7 @@ export class ServedApp implements HostListener {
     const seconds = ((performance.now() - this.changedAt) / 1000).toFixed(1);
     if (outcome === 'ready') print(`${app} is ready with these sources (${seconds} s)`);
     if (outcome === 'not ready') print(`${app} runs, but it is not ready after ${seconds} s`);
-    this.types.start(print);
+    void this.types.run(print);
   }
 
   onEnd(reason: string): void {
