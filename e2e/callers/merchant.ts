@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, type CreateSessionRequest, HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { createAdministrationApi } from '../../tools/svc/demo/administration-api.ts';
-import { seed } from '../../tools/svc/demo/seed.ts';
+import { connectForDemo, createMerchant } from '../../tools/svc/demo/seed.ts';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 import { waitUntilAccepted } from './accepted-credentials.js';
 import { callTillApi } from './till.js';
@@ -15,8 +14,8 @@ import { callTillApi } from './till.js';
 export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
   const { adminUrl, adminKey } = platform.demo;
   const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
-  const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
-  const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
+  const merchant = await createMerchant(connectForDemo(adminUrl, adminKey), { name, sites: [site] });
+  const onboarded = { ...merchant.sites[0]!, merchant };
   await waitUntil('the gateway to accept the key', 10_000, () =>
     gatewayClient(platform, onboarded).listNotifications(),
   );
@@ -24,7 +23,7 @@ export async function onboardMerchant(platform: Platform, name: string): Promise
   await waitUntilAccepted({
     'code-decoder': () => get(`/invoices/${randomUUID()}`),
     'merchant-retrieval': () => get('/payments?externalReference=x'),
-    'payment-processor': () => requestEmptyRefund(platform, merchant!),
+    'payment-processor': () => requestEmptyRefund(platform, merchant),
   });
   return onboarded;
 }

@@ -13,7 +13,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
-import { PLUGINS, THIRD_PARTY } from './plugins.ts';
+import { PLUGINS, VENDOR } from './plugins.ts';
 import { type Program, type Programs, PROGRAMS_FILE } from './programs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -32,7 +32,7 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
     entryPoints: [
       ...compiled.map((file) => ({ in: file, out: file.replace(/^apps\/(.+)\/dist\/(.+)\.js$/, '$1/$2') })),
       { in: 'libs/service/dist/telemetry.js', out: 'telemetry/main' },
-      { in: THIRD_PARTY, out: `${THIRD_PARTY}/main` },
+      { in: VENDOR, out: `${VENDOR}/main` },
     ],
     absWorkingDir: root,
     outdir: 'dist',
@@ -59,7 +59,7 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
       ].join('\n'),
     },
   });
-  removeThirdPartySourceMaps(metafile);
+  removeVendorSourceMaps(metafile);
   writeFileSync(PROGRAMS_FILE, JSON.stringify(describePrograms(metafile), null, 2));
   removeOldChunks(metafile);
   writeFileSync(digestFile, digest);
@@ -79,7 +79,7 @@ function computeInputsDigest(): string {
  * Removes the source maps of third-party code. Node.js reads the map of each script, and these maps are ten times as
  * large as the others.
  */
-function removeThirdPartySourceMaps({ outputs }: Metafile): void {
+function removeVendorSourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
     if (!file.endsWith('.js') || Object.keys(inputs).some(isWorkspaceCode)) continue;
     const path = join(root, file);
@@ -95,7 +95,7 @@ function isWorkspaceCode(input: string): boolean {
 function describePrograms({ outputs }: Metafile): Programs {
   const programs: Record<string, Program> = {};
   for (const [file, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(THIRD_PARTY)) continue;
+    if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(VENDOR)) continue;
     const files = new Set([file]);
     const packages = new Set(['reflect-metadata']);
     // A Set also iterates over elements that are added during the iteration.

@@ -7,7 +7,7 @@ import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..', '..');
-export const THIRD_PARTY = 'packages-of-others';
+export const VENDOR = 'vendor';
 const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
@@ -47,12 +47,12 @@ async function findExportNames(name: string): Promise<string[]> {
  * A program that is never started. It imports all third-party packages, so that esbuild puts them into separate chunks,
  * which need no source map.
  */
-const thirdPartyPackages: Plugin = {
-  name: 'packages of others',
+const vendorPackages: Plugin = {
+  name: 'vendor',
   setup(esbuild) {
-    esbuild.onResolve({ filter: new RegExp(`^${THIRD_PARTY}`) }, ({ path }) => ({ path, namespace: THIRD_PARTY }));
-    esbuild.onLoad({ filter: /.*/, namespace: THIRD_PARTY }, ({ path }) => {
-      const folder = path.slice(THIRD_PARTY.length + 1);
+    esbuild.onResolve({ filter: new RegExp(`^${VENDOR}`) }, ({ path }) => ({ path, namespace: VENDOR }));
+    esbuild.onLoad({ filter: /.*/, namespace: VENDOR }, ({ path }) => {
+      const folder = path.slice(VENDOR.length + 1);
       return {
         contents: (folder === '' ? workspaceFolders() : findDependencies(folder))
           .map((name, index) => `export * as package${index} from '${name}';`)
@@ -65,7 +65,7 @@ const thirdPartyPackages: Plugin = {
 
 /** Every app and lib, because each may have another version of a package. */
 function workspaceFolders(): string[] {
-  return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${THIRD_PARTY}/${dirname(file)}`);
+  return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${VENDOR}/${dirname(file)}`);
 }
 
 function findDependencies(folder: string): string[] {
@@ -139,4 +139,4 @@ async function convertThrottler(): Promise<string> {
   ].join('\n');
 }
 
-export const PLUGINS: Plugin[] = [packagesOnDemand, thirdPartyPackages, foldersOfModules, throttlerAsModule];
+export const PLUGINS: Plugin[] = [packagesOnDemand, vendorPackages, foldersOfModules, throttlerAsModule];

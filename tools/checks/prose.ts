@@ -25,49 +25,12 @@ const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ];
 
-/**
- * Names that were replaced by the standard terms of the field. The check reports each as a whole word, also in code.
- */
-const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
-  ['askForThePast', 'requestReplay'],
-  ['toldAgain', 'isReplayComplete'],
-  ['haveBeenToldAgain', 'isReplayComplete'],
-  ['missAgain', 'scheduleReplay'],
-  ['knowsThePast', 'isBackfilled'],
-  ['BegunWithItsPast', 'isBackfilled'],
-  ['bury', 'deadLetter'],
-  ['DatabaseAway', 'DatabaseUnavailableError'],
-  ['BrokerAway', 'BrokerUnavailableError'],
-  ['Pump', 'RelayLoop'],
-  ['PressOfPay', 'PayCommand'],
-  ['PressesUnderWay', 'InFlightPayments'],
-  ['PressOutcome', 'PayResult'],
-  ['AskForNews', 'RefreshPayments'],
-  ['Occupancy', 'ConcurrencyLimiter'],
-  ['judgeTry', 'classifyResponse'],
-  ['TryOutcome', 'AttemptOutcome'],
-  ['NotificationPoster', 'WebhookClient'],
-  ['ClearUp', 'CleanupJob'],
-  ['KeptForASecond', 'a cache with a TTL, named after its content'],
-  ['WithKey', 'RequireApiKeyGuard'],
-  ['AnyPaymentSnapshot', 'PaymentSnapshot'],
-  ['MerchantCard', 'MerchantProfile'],
-  ['StandingPayment', 'CurrentPayment'],
-  ['StandingPayable', 'CurrentPayable'],
-  ['matchedAlternative', 'matchCodeFormat'],
-  ['makeKnown', 'insertIfAbsent'],
-  ['giveBack', 'releaseLease'],
-  ['settleSettings', 'normaliseSettings'],
-  ['wantedForm', 'a noun for the result'],
-  ['effectsIn', 'a noun for the result'],
-];
-
 /** Folders whose TypeScript files are checked. */
 const COVERED = ['apps', 'libs', 'tools', 'e2e', 'bench', 'deploy', 'docker', 'examples'];
 /** This file and its fixtures are ignored, because they contain the phrases. */
 const IGNORED = ['tools/checks/**', '**/node_modules/**', '**/dist/**'];
 
-/** `path:line: phrase: advice` of each phrase and name that is found. */
+/** `path:line: phrase: advice` of each phrase that is found. */
 export function findUnclearProse(root: string): string[] {
   const files = (pattern: string): string[] => globSync(pattern, { cwd: root, exclude: [...IGNORED] });
   const markdown = files('**/*.md');
@@ -78,22 +41,15 @@ export function findUnclearProse(root: string): string[] {
   });
 }
 
-/** `line: phrase: advice` of each phrase in the prose of a text, and of each name in its code. */
+/** `line: phrase: advice` of each phrase in the prose of a text. */
 export function checkText(text: string, kind: 'markdown' | 'code'): string[] {
   const prose = kind === 'markdown' ? hideMarkdownCode(text) : hideCode(text);
-  const phrases = PHRASES.flatMap(([pattern, advice]) =>
+  return PHRASES.flatMap(([pattern, advice]) =>
     [...prose.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), `${pattern.flags}g`))].map(
       ({ index, 0: found }) =>
         `${findLineNumber(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
     ),
   );
-  if (kind === 'markdown') return phrases;
-  const names = REPLACED_NAMES.flatMap(([name, instead]) =>
-    [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].map(
-      ({ index }) => `${findLineNumber(text, index)}: ${name}: the term is ${instead}`,
-    ),
-  );
-  return [...phrases, ...names];
 }
 
 // The functions below replace characters that are not prose by U+0001. Line breaks stay, so that positions do not

@@ -5,58 +5,50 @@ import { join } from 'node:path';
 /** Identifies a mutant by its content, because line numbers change. */
 export interface MutantContent {
   readonly file: string;
-  /** The function, method or constant that contains the mutant; for Stryker, the line of code in which it begins. */
+  /** The line of code in which the mutant begins. */
   readonly within: string;
-  /** The original code, and its change, as the report shows them. */
   readonly original: string;
-  readonly what: string;
-  /** Numbers, from 1, the mutants with the same content. */
-  readonly occurrence: number;
+  readonly change: string;
 }
 
-/** An entry of the list. */
-export interface Equivalent extends Omit<MutantContent, 'occurrence'> {
-  /** Required if several mutants have this content. */
-  readonly occurrence?: number;
+/** An entry of the list. It is about all mutants with this content. */
+export interface Equivalent extends MutantContent {
   /** Why no test can fail, for example the index, constraint or rule that makes a guard redundant. */
   readonly reason: string;
 }
 
 /** @param folder the folder of `equivalent.json` */
-export function readEquivalents(folder = import.meta.dirname): Equivalent[] {
+export function readEquivalents(folder: string): Equivalent[] {
   return JSON.parse(readFileSync(join(folder, 'equivalent.json'), 'utf8')) as Equivalent[];
 }
 
-export interface EquivalentMatches<M> {
-  readonly reasons: ReadonlyMap<M, string>;
-  /** Entries that match several mutants. */
-  readonly ambiguous: readonly Equivalent[];
-  /** Entries that match no mutant, or have no reason. */
-  readonly stale: readonly Equivalent[];
-}
-
-/**
- * @param mutants all mutants of `files`
- * @param files entries of other files are ignored
- */
-export function matchEquivalents<M extends MutantContent>(
+/** Entries of other files are ignored. `unneeded` are entries without a mutant. */
+export function separateEquivalents<M extends MutantContent>(
   mutants: readonly M[],
   entries: readonly Equivalent[],
   files: readonly string[],
-): EquivalentMatches<M> {
-  const reasons = new Map<M, string>();
-  const [stale, ambiguous]: [Equivalent[], Equivalent[]] = [[], []];
-  for (const entry of entries.filter(({ file }) => files.includes(file))) {
-    const matched = mutants.filter((mutant) => isMatch(mutant, entry));
-    if (matched.length === 0 || entry.reason.trim() === '') stale.push(entry);
-    if (matched.length > 1) ambiguous.push(entry);
-    for (const mutant of matched) reasons.set(mutant, entry.reason);
-  }
-  return { reasons, ambiguous, stale };
+): { readonly equivalent: readonly M[]; readonly others: readonly M[]; readonly unneeded: readonly Equivalent[] } {
+  const identities = new Set(entries.map(identityOf));
+  const found = new Set(mutants.map(identityOf));
+  const isEquivalent = (mutant: M) => identities.has(identityOf(mutant));
+  return {
+    equivalent: mutants.filter(isEquivalent),
+    others: mutants.filter((mutant) => !isEquivalent(mutant)),
+    unneeded: entries.filter((entry) => files.includes(entry.file) && !found.has(identityOf(entry))),
+  };
 }
 
-function isMatch(mutant: MutantContent, { file, within, original, what, occurrence }: Equivalent): boolean {
-  const hasSameContent =
-    mutant.file === file && mutant.within === within && mutant.original === original && mutant.what === what;
-  return hasSameContent && (occurrence === undefined || occurrence === mutant.occurrence);
+function identityOf({ file, within, original, change }: MutantContent): string {
+  return JSON.stringify([file, within, original, change]);
+}
+
+/** With a line number for a mutant, without one for an entry of a list. */
+export function describeMutant({
+  file,
+  line,
+  within,
+  original,
+  change,
+}: MutantContent & { readonly line?: number }): string {
+  return `${file}${line === undefined ? '' : `:${line}`}  ${within}\n      ${original}  ${change}`;
 }

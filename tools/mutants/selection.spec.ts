@@ -1,40 +1,31 @@
-import { findPackage, isLastResort, isProduction, parseDiff } from './selection.ts';
+import { join } from 'node:path';
+import { findProductionFiles, parseDiff, selectSpecs } from './selection.ts';
 
-it.each([
-  'apps/a/src/x.ts',
-  'apps/a/src/x.repository.ts',
-  'apps/a/browser/pay.tsx',
-  'libs/messaging/src/relay/lease.ts',
-])('%s is production code', (file) => {
-  expect(isProduction(file)).toBe(true);
+const root = join(import.meta.dirname, '..', '..');
+
+it('findProductionFiles finds no tests, helpers of tests and migrations', () => {
+  const files = findProductionFiles(root, ['libs/messaging', 'libs/testing', 'apps/identity/']);
+  expect(files).toContain('libs/messaging/src/relay/lease.ts');
+  expect(files.filter((file) => /spec|\/test\/|migrations|testing/.test(file))).toEqual([]);
 });
 
-it.each([
-  'apps/a/src/x.spec.ts',
-  'apps/a/src/x.int-spec.ts',
-  'apps/a/src/main.ts',
-  'apps/a/src/migrations/1-x.ts',
-  'apps/a/test/gateway.ts',
-  'libs/messaging/test/contract/log-contract.ts',
-  'libs/testing/src/manual-clock.ts',
-  'tools/svc/platform/up.ts',
-  'apps/a/src/x.css',
-])('%s is not production code', (file) => {
-  expect(isProduction(file)).toBe(false);
+it('findProductionFiles refuses a path that does not exist', () => {
+  expect(() => findProductionFiles(root, ['apps/none'])).toThrow('there is no apps/none');
 });
 
-it('isLastResort is true for specs that are slow or start RabbitMQ', () => {
-  const specs = [
-    'a/x.timed.int-spec.ts',
-    'a/rabbitmq-x.int-spec.ts',
-    'a/rabbitmq/x.int-spec.ts',
-    'a/rabbitmq-x.spec.ts',
+it('selectSpecs selects the specs of the package, the nearest first, without those that cannot judge', () => {
+  const related = [
+    'apps/a/src/plans.int-spec.ts',
+    'apps/a/src/keys/lease.timed.int-spec.ts',
+    'apps/a/src/rabbitmq-x.int-spec.ts',
+    'apps/b/src/keys/x.spec.ts',
+    'apps/a/src/sites/sites.int-spec.ts',
+    'apps/a/src/keys/keys.int-spec.ts',
   ];
-  expect(specs.map(isLastResort)).toEqual([true, true, false, false]);
-});
-
-it('findPackage returns the app or lib of a file', () => {
-  expect(findPackage('apps/identity/src/users/user.ts')).toBe('apps/identity');
+  expect(selectSpecs('apps/a/src/keys/key.repository.ts', related)).toEqual([
+    'apps/a/src/keys/keys.int-spec.ts',
+    'apps/a/src/sites/sites.int-spec.ts',
+  ]);
 });
 
 it('parseDiff returns the new lines of each file, and none for a deleted file', () => {

@@ -17,7 +17,7 @@ export type Examples = Readonly<
   Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
 >;
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Schema;
   readonly servers: readonly Schema[];

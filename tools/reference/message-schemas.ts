@@ -9,7 +9,7 @@ import type { Schema } from './source/schema.ts';
 import { Schemas } from './source/schema.ts';
 
 export const SCHEMA_FOLDER = 'libs/contracts/schemas';
-export const SCHEMA_MODULE = 'libs/messaging/src/validation/message-schemas.ts';
+const SCHEMA_MODULE = 'libs/messaging/src/validation/message-schemas.ts';
 
 interface MessageSchema {
   readonly kind: 'event' | 'request' | 'reply';

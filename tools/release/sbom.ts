@@ -9,7 +9,7 @@ export interface Bom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-export interface Component {
+interface Component {
   readonly 'bom-ref': string;
   readonly type: string;
 }

@@ -39,8 +39,8 @@ export const HELP = `usage: ./svc <command>
                        measures one part, or all: start, payments, acquirers, tracing, webhooks, checkout, history,
                        retrieval; --against also measures the payments of that commit. Writes .data/bench/report.md.
                        Takes half an hour on an otherwise idle machine
-  nx ...               runs Nx on the right Node.js. ./svc nx serve hosted-gateway runs one app from its sources, and
-                       restarts it when they change: in place of the app of ./svc up --distributed, or else alone
+  nx ...               runs Nx on the right Node.js. ./svc nx serve hosted-gateway runs one app from its sources in
+                       place of the app of ./svc up --distributed, and restarts it when they change
   npm ...              runs npm on the right Node.js, for example: ./svc npm run lint
   help                 prints this text
 

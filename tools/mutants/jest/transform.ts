@@ -1,35 +1,24 @@
-/** Jest's transform of TypeScript that compiles all mutants into a production file; see catalogue.ts. */
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+/** Jest's transform of TypeScript that applies the mutant in the environment variable SVC_MUTANT to its file. */
+import { join } from 'node:path';
 import swcJest from '@swc/jest';
-import { instrument } from '../mutations/catalogue.ts';
-import { isProduction } from '../selection.ts';
+import { applyMutant, type Mutant } from '../mutations/find-mutants.ts';
 
-type Swc = ReturnType<typeof swcJest.createTransformer>;
-type Process = NonNullable<Swc['process']>;
-type CacheKey = NonNullable<Swc['getCacheKey']>;
+type Transformer = Required<ReturnType<typeof swcJest.createTransformer>>;
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const tool = join(import.meta.dirname, '..');
-/** A digest of this tool. It is part of the cache key, because another version of the tool compiles differently. */
-const version = ['jest', 'mutations', '.']
-  .flatMap((folder) => readdirSync(join(tool, folder)).map((file) => join(tool, folder, file)))
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-  .reduce((hash, file) => hash.update(readFileSync(file)), createHash('sha1'))
-  .digest('hex');
+const json = process.env['SVC_MUTANT'];
+const mutant = json === undefined ? undefined : (JSON.parse(json) as Mutant);
+const mutatedFile = mutant && join(root, mutant.file);
+
+function mutate(source: string, path: string): string {
+  return mutant && path === mutatedFile ? applyMutant(source, mutant) : source;
+}
 
 export function createTransformer(options: Parameters<typeof swcJest.createTransformer>[0]) {
-  const swc = swcJest.createTransformer(options);
-  const process: Process = (source, path, jestOptions) => {
-    const file = relative(root, path).split(sep).join('/');
-    return swc.process!(isProduction(file) ? instrument(file, source) : source, path, jestOptions);
-  };
-  const getCacheKey: CacheKey = (...args) =>
-    createHash('sha1')
-      .update(swc.getCacheKey!(...args))
-      .update(version)
-      .digest('hex');
+  const swc = swcJest.createTransformer(options) as Transformer;
+  const process: Transformer['process'] = (source, path, ...rest) => swc.process(mutate(source, path), path, ...rest);
+  const getCacheKey: Transformer['getCacheKey'] = (source, path, ...rest) =>
+    swc.getCacheKey(mutate(source, path), path, ...rest);
   return { canInstrument: false, process, getCacheKey };
 }
 

@@ -7,7 +7,7 @@ function listMutatedStatements(sql: string): string[] {
 }
 /** `guard: change` of each mutation. */
 function listChanges(sql: string): string[] {
-  return sqlMutations(sql, []).map(({ original, what }) => `${original}: ${what}`);
+  return sqlMutations(sql, []).map(({ original, change }) => `${original}: ${change}`);
 }
 
 it('sqlMutations drops each guard of WHERE but not its parameter, and does not drop a comparison of a key', () => {

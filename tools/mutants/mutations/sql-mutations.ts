@@ -2,19 +2,17 @@
  * Finds the guards (conditions on owner, mode, version, state, lease or expiry) in the text of an SQL literal, and
  * their mutations. A hole is a `${…}` in the literal.
  */
-import type { Guard } from './guard-words.ts';
-import { findGuardOfRows, findStrongestGuard } from './guard-words.ts';
+import { isGuard, isVersion } from './guards.ts';
 import type { Span, Token } from './sql-tokens.ts';
 import { tokenize } from './sql-tokens.ts';
 
 /** One change of a text, which replaces the span. */
 export interface Mutation extends Span {
   readonly replacement: string;
-  readonly guard: Guard;
   /** The guard as written. */
   readonly original: string;
-  /** A description of the change, without line numbers. */
-  readonly what: string;
+  /** A description of the change: `always true`. */
+  readonly change: string;
 }
 
 /**
@@ -216,21 +214,19 @@ function mutateOperand(operand: readonly Token[], place: OperandContext, { text,
   const at = inner.findIndex((token) => COMPARISONS.has(token.text) || isWord(token, ...COMPARING_WORDS));
   const isComparison = at > 0 && at < inner.length - 1;
   if (!isComparison && !(place.isBoolean && at === -1 && isBareCondition(inner))) return;
-  const guard = findGuardOfRows(findNames(operand));
-  if (guard === undefined) return;
+  if (!findNames(operand).some(isGuard)) return;
   const start = operand[0]!.start;
   const end = operand.at(-1)!.end;
   const original = text.slice(start, end);
-  const add = (span: Span, replacement: string, what: string) =>
-    found.push({ start: span.start, end: span.end, replacement, guard, original: collapseSpaces(original), what });
+  const add = (span: Span, replacement: string, change: string) =>
+    found.push({ start: span.start, end: span.end, replacement, original: collapseSpaces(original), change });
   if (place.canBeAlwaysTrue) add({ start, end }, `(${original} OR TRUE)`, 'always true');
   if (place.canBeAlwaysFalse) add({ start, end }, `(${original} AND FALSE)`, 'always false');
   if (!isComparison) return;
   const operator = inner[at]!;
   const boundary = BOUNDARY_OPERATORS[operator.text];
   if (boundary !== undefined) add(operator, boundary, `${operator.text} becomes ${boundary}`);
-  const isVersion = findStrongestGuard(findNames(inner.slice(0, at))) === 'version';
-  if (operator.text === '=' && isVersion)
+  if (operator.text === '=' && findNames(inner.slice(0, at)).some(isVersion))
     for (const weaker of ['<=', '>=']) add(operator, weaker, `= becomes ${weaker}`);
   const list = inner.at(-1)!;
   if (isWord(operator, 'IN') && list.type === 'group')
@@ -268,8 +264,8 @@ function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findi
     if (first === undefined || before === undefined || first.type === 'number') continue;
     const { end } = key.at(-1)!;
     const original = collapseSpaces(text.slice(keys[0]![0]!.start, end));
-    const what = `not by ${collapseSpaces(text.slice(first.start, end))}`;
-    found.push({ start: before.end, end, replacement: '', guard: 'version', original: `ORDER BY ${original}`, what });
+    const change = `not by ${collapseSpaces(text.slice(first.start, end))}`;
+    found.push({ start: before.end, end, replacement: '', original: `ORDER BY ${original}`, change });
   }
 }
 
@@ -284,6 +280,6 @@ function findNames(tokens: readonly Token[]): string[] {
   });
 }
 
-export function collapseSpaces(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -10,11 +10,9 @@ import { cpus } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { readEquivalents } from '../equivalents.ts';
-import { describe, judgeResults } from './judged-mutants.ts';
+import { describeMutant, readEquivalents } from '../equivalents.ts';
 import { findFoldersWithPureFiles, findPureFiles } from './pure-files.ts';
-import type { Score } from './score.ts';
-import { computeScore, formatScores } from './score.ts';
+import { readResults } from './results.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const REPORTS = '.data/mutants';
@@ -31,20 +29,22 @@ const { values, positionals } = parseArgs({
 process.chdir(root);
 mkdirSync(REPORTS, { recursive: true });
 const equivalents = readEquivalents(import.meta.dirname);
-const scores: Score[] = [];
-const problems: string[] = [];
+let isClean = true;
+const summaries: string[] = [];
 for (const { folder, files } of selectTargets(positionals)) {
   console.log(`\n${folder}: ${files.length} files`);
-  const { mutants, wrong } = judgeResults(await mutate(folder, files), equivalents, (file) =>
+  const results = await mutate(folder, files);
+  const { survived, unneeded, summary } = readResults(folder, results, equivalents, (file) =>
     readFileSync(file, 'utf8'),
   );
-  for (const mutant of mutants) if (mutant.verdict === 'survived') console.log(`survived: ${describe(mutant)}`);
-  scores.push(computeScore(folder, mutants));
-  problems.push(...wrong);
+  for (const mutant of survived) console.log(`survived: ${describeMutant(mutant)}`);
+  for (const entry of unneeded)
+    console.log(`equivalent.json has an entry without a survivor: ${describeMutant(entry)}`);
+  isClean &&= survived.length + unneeded.length === 0;
+  summaries.push(summary);
 }
-for (const problem of problems) console.log(`wrong entry of equivalent.json: ${problem}`);
-console.log(`\n${formatScores(scores)}`);
-process.exit(problems.length === 0 && scores.every(({ survived }) => survived === 0) ? 0 : 1);
+console.log(`\n${summaries.join('\n')}`);
+process.exit(isClean ? 0 : 1);
 
 /** The files to mutate, grouped by app and lib. */
 function selectTargets(paths: readonly string[]): { folder: string; files: string[] }[] {

@@ -112,7 +112,7 @@ export class Schemas {
     const declaration = property.valueDeclaration;
     const decorators = declaration ? readDecorators(declaration) : [];
     const initializer = declaration && ts.isPropertyDeclaration(declaration) ? declaration.initializer : undefined;
-    let schema = addFormat(this.schemaOf(declared, owner), property.name, description);
+    let schema = addFormat(this.schemaOf(declared, owner), property.name, readSchemaTag(property, checker));
     if (decorators.length > 0) {
       const { own, each } = readFieldRules(decorators, checker);
       schema = addRules(schema, own);
@@ -129,13 +129,18 @@ function readDefault(initializer: ts.Expression, checker: ts.TypeChecker): Schem
   return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : evaluate(initializer, checker) };
 }
 
-/** Adds the format of a text, or the type `integer` of a number, which follows from the docstring or the name. */
-function addFormat(schema: Schema, name: string, description: string): Schema {
+/** The tag `@schema` of a property's docstring: a format of texts, or `integer`. */
+function readSchemaTag(property: ts.Symbol, checker: ts.TypeChecker): string | undefined {
+  const tag = property.getJsDocTags(checker).find(({ name }) => name === 'schema');
+  return tag && ts.displayPartsToString(tag.text);
+}
+
+/** Adds the format of a text, or the type `integer` of a number, which follows from the tag or the name. */
+function addFormat(schema: Schema, name: string, tag: string | undefined): Schema {
   const isText = schema['type'] === 'string' || String(schema['type']) === 'string,null';
-  if (isText && (/ISO 8601 UTC/.test(description) || name.endsWith('UTCDate')))
-    return { ...schema, format: 'date-time' };
-  if (isText && /^UUID\b/.test(description)) return { ...schema, format: 'uuid' };
-  const isWhole = /\bcents\b/i.test(description) || /(Id|Amount|^amount|count)$/.test(name);
+  if (isText && tag !== undefined) return { ...schema, format: tag };
+  if (isText && name.endsWith('UTCDate')) return { ...schema, format: 'date-time' };
+  const isWhole = tag === 'integer' || /(Id|Amount|^amount|count)$/.test(name);
   return schema['type'] === 'number' && isWhole ? { ...schema, type: 'integer' } : schema;
 }
 

@@ -77,10 +77,10 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
     });
   const table = result.merchants.map(formatReport);
   console.error(`${day} until ${watermark}: payments that became final later are not compared`);
-  const [first] = result.named;
+  const { named: listed, differences: count } = result;
+  const [first] = listed;
   if (first === undefined) return table;
-  const more =
-    result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
+  const more = count > 1 ? `, and ${count - 1} more (--json shows ${listed.length})` : '';
   const hint = 'see "Resolve a difference" in docs/reconciliation.md';
   throw new SvcError(`${describeDifference(first)}${more}`, { hint, output: { table, json: result } });
 }

@@ -12,7 +12,7 @@ export interface ProcessRecord {
   readonly identity: string;
 }
 
-export interface StartedProcess {
+interface StartedProcess {
   /** Undefined when the process ended immediately. */
   readonly process: ProcessRecord | undefined;
   /** The exit code, signal or error; undefined while it runs. */

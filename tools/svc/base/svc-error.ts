@@ -37,7 +37,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** Converts an error of the operating system, such as a full disk. Returns undefined for a defect of the program. */
-export function asSvcError(error: unknown, hint: string): SvcError | undefined {
+function asSvcError(error: unknown, hint: string): SvcError | undefined {
   if (error instanceof SvcError) return error;
   if (!(error instanceof Error)) return undefined;
   const meaning = SYSTEM_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];

@@ -12,7 +12,7 @@ export function demoEnv(settings: Settings): string {
     .join('');
 }
 
-export function demoVariables(demo: Demo): Readonly<Record<string, string>> {
+function demoVariables(demo: Demo): Readonly<Record<string, string>> {
   const [merchant] = demo.merchants;
   const [site, keylessSite] = merchant?.sites ?? [];
   const [customer] = demo.customers;

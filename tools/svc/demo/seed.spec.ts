@@ -1,8 +1,8 @@
-import type { AdministrationApi, ListedMerchant, ListedSite } from './administration-api.ts';
-import { DEMO_MERCHANTS, seed } from './seed.ts';
+import type { Administration } from '../administration-api/administration.ts';
+import { DEMO_CUSTOMERS, DEMO_MERCHANTS, DEMO_PARTNER, type MainApi, seed } from './seed.ts';
 
-describe('the demo merchants', () => {
-  it('are two merchants with two sites each, whose second site accepts keyless requests from this machine', () => {
+describe('the demo data', () => {
+  it('is two merchants with two sites each, whose second site accepts keyless requests from this machine', () => {
     expect(DEMO_MERCHANTS.map(({ sites }) => sites.map(({ requireApiKey }) => requireApiKey))).toEqual([
       [true, false],
       [true, false],
@@ -10,87 +10,78 @@ describe('the demo merchants', () => {
     for (const { sites } of DEMO_MERCHANTS) expect(sites[1]?.allowedHosts).toEqual(['127.0.0.1', 'localhost']);
   });
 
-  it('are created with their own keys', async () => {
-    const platform = createEmptyPlatform();
-    const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
+  it('is created with keys, and with customers who have passwords', async () => {
+    const { admin, mainApi } = createEmptyPlatform();
+    const { merchants, partner, customers } = await seed(admin, mainApi, undefined);
     expect(merchants.map(({ name }) => name)).toEqual(DEMO_MERCHANTS.map(({ name }) => name));
-    const keys = merchants.flatMap(({ apiKey, sites }) => [
-      apiKey,
-      ...sites.flatMap((site) => [site.apiKey, site.webhookSecret]),
-    ]);
-    expect(keys).toHaveLength(10);
-    expect(new Set(keys).size).toBe(10);
-    // Seeding uses the secret that the creation of the site returned. With a second secret, two secrets
-    // would sign each webhook.
-    for (const { sites } of merchants)
-      for (const { siteId, webhookSecret } of sites) expect(webhookSecret).toBe(`whsec_${siteId + 1}`);
+    const keys = [
+      partner.apiKey,
+      partner.apiToken,
+      ...merchants.flatMap(({ apiKey, sites }) => [
+        apiKey,
+        ...sites.flatMap((site) => [site.apiKey, site.webhookSecret]),
+      ]),
+    ];
+    expect(new Set(keys.filter((key) => typeof key === 'string')).size).toBe(12);
+    expect(partner.name).toBe(DEMO_PARTNER);
+    expect(customers.map(({ email }) => email)).toEqual(DEMO_CUSTOMERS.map(({ email }) => email));
+    for (const { password } of customers) expect(password.length).toBeGreaterThanOrEqual(16);
+    expect(new Set(customers.map(({ password }) => password)).size).toBe(customers.length);
   });
 
-  it('do not change when demo.json is complete', async () => {
-    const platform = createEmptyPlatform();
-    const first = await seed(platform.api, DEMO_MERCHANTS, []);
-    const writesBefore = platform.countWrites();
-    expect(await seed(platform.api, DEMO_MERCHANTS, first)).toEqual(first);
-    expect(platform.countWrites()).toBe(writesBefore);
+  it('does not change when demo.json is complete', async () => {
+    const { admin, mainApi, countWrites } = createEmptyPlatform();
+    const first = await seed(admin, mainApi, undefined);
+    const writesBefore = countWrites();
+    expect(await seed(admin, mainApi, first)).toEqual(first);
+    expect(countWrites()).toBe(writesBefore);
   });
 
-  it('get new keys, and are not created twice, when demo.json was lost', async () => {
-    const platform = createEmptyPlatform();
-    const first = await seed(platform.api, DEMO_MERCHANTS, []);
-    const second = await seed(platform.api, DEMO_MERCHANTS, []);
-    expect(platform.merchants).toHaveLength(2);
-    expect(platform.merchants.map(({ sites }) => sites.length)).toEqual([2, 2]);
-    expect(second.map(({ merchantId }) => merchantId)).toEqual(first.map(({ merchantId }) => merchantId));
-    expect(second[0]?.apiKey).not.toBe(first[0]?.apiKey);
-    expect(second[0]?.sites[0]?.webhookSecret).not.toBe(first[0]?.sites[0]?.webhookSecret);
+  it('is created again, with other e-mail addresses, when demo.json was lost', async () => {
+    const { admin, mainApi } = createEmptyPlatform();
+    const first = await seed(admin, mainApi, undefined);
+    const second = await seed(admin, mainApi, undefined);
+    expect(second.merchants[0]?.apiKey).not.toBe(first.merchants[0]?.apiKey);
+    expect(second.partner.apiKey).not.toBe(first.partner.apiKey);
+    for (const { email } of second.customers) expect(email).toMatch(/^\w+\+[0-9a-f]{6}@blue-wallet\.example$/);
   });
 
-  it('get new keys when demo.json belongs to another database with the same ids', async () => {
-    const otherDatabase = (await seed(createEmptyPlatform().api, DEMO_MERCHANTS, [])).map((merchant) => ({
-      ...merchant,
-      apiKey: 'of another database',
-    }));
-    const platform = createEmptyPlatform();
-    const merchants = await seed(platform.api, DEMO_MERCHANTS, otherDatabase);
-    expect(merchants.map(({ merchantId }) => merchantId)).toEqual(otherDatabase.map(({ merchantId }) => merchantId));
-    expect(merchants.map(({ apiKey }) => apiKey)).not.toContain('of another database');
-  });
-
-  it('are completed when a start was interrupted after the first merchant', async () => {
-    const platform = createEmptyPlatform();
-    await platform.api.createMerchant(DEMO_MERCHANTS[0]?.name ?? '');
-    const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
-    expect(platform.merchants).toHaveLength(2);
-    expect(merchants.map(({ sites }) => sites.length)).toEqual([2, 2]);
+  it('is created when demo.json belongs to another database with the same ids', async () => {
+    const other = createEmptyPlatform();
+    const otherDatabase = await seed(other.admin, other.mainApi, undefined);
+    const { admin, mainApi, countWrites } = createEmptyPlatform();
+    await admin.call('POST', '/merchants', { name: 'another' });
+    await seed(admin, mainApi, otherDatabase);
+    expect(countWrites()).toBe(other.countWrites() + 1);
   });
 });
 
-/** The administration API of a platform in memory: ids are sequential, as in a database. */
+/** A platform in memory: ids are sequential, as in a database. */
 function createEmptyPlatform() {
-  const merchants: (ListedMerchant & { sites: ListedSite[] })[] = [];
-  let lastId = 0;
+  const lists: Record<string, object[]> = { merchants: [], organisations: [] };
+  const emails = new Set<unknown>();
   let writes = 0;
-  const nextId = () => {
-    writes++;
-    return ++lastId;
-  };
-  const api: AdministrationApi = {
-    listMerchants: async () => merchants.map(({ merchantId, name }) => ({ merchantId, name })),
-    listSites: async (merchantId) =>
-      structuredClone(merchants.find((merchant) => merchant.merchantId === merchantId)?.sites ?? []),
-    createMerchant: async (name) => {
-      const merchant = { merchantId: nextId(), name, sites: [] };
-      merchants.push(merchant);
-      return merchant;
+  const admin: Administration = {
+    text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
+    call: async (method, path, body) => {
+      const [, list = ''] = /^\/(\w+)(?:\?|$)/.exec(path) ?? [];
+      if (method === 'GET') return { [list]: lists[list] };
+      const id = ++writes;
+      if (path.endsWith('/sites')) return { siteId: id, webhookSecrets: { test: `whsec_${id}` } };
+      if (path.endsWith('/keys')) return { apiKey: `key-${id}` };
+      if (path.endsWith('/api-tokens')) return { apiToken: `token-${id}` };
+      const created = { ...body, merchantId: id, organisationId: `organisation-${id}` };
+      lists[list]!.push(created);
+      return created;
     },
-    replaceMerchantKey: async () => ({ apiKey: `merchant-key-${nextId()}` }),
-    createSite: async (merchantId, site) => {
-      const created = { siteId: nextId(), ...site };
-      merchants.find((merchant) => merchant.merchantId === merchantId)?.sites.push(created);
-      return { ...created, webhookSecrets: { test: `whsec_${nextId()}`, live: `whsec_live_${nextId()}` } };
-    },
-    replaceSiteKey: async () => ({ apiKey: `site-key-${nextId()}` }),
-    replaceWebhookSecret: async () => ({ webhookSecret: `whsec_${nextId()}` }),
   };
-  return { api, merchants, countWrites: () => writes };
+  const mainApi = (async (path: string, _headers: object, body: object) => {
+    if (path.endsWith('/login')) return { identityToken: 'token' };
+    if (path.endsWith('/register')) return { customerReference: `customer-${++writes}` };
+    const { email } = body as { email: string };
+    if (emails.has(email)) throw new Error('409');
+    emails.add(email);
+    return { userId: `user-${++writes}` };
+  }) as MainApi;
+  return { admin, mainApi, countWrites: () => writes };
 }

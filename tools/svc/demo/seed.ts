@@ -1,42 +1,14 @@
 /**
- * Creates the demo's merchants through the administration API, and returns the keys for demo.json. Runs at every start.
- * Existing merchants and keys do not change.
+ * Creates the demo's merchants, partner and customers through the APIs, with keys of mode "test". Runs at every start of
+ * the platform, but changes nothing while demo.json has the data of this database: the APIs return a key only once.
  */
-import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
-import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
+import { randomBytes } from 'node:crypto';
+import { type Administration, createAdministration, readList } from '../administration-api/administration.ts';
+import { PATIENCE } from '../base/patience.ts';
+import { SvcError } from '../base/svc-error.ts';
 
-export interface DemoMerchantPlan {
-  readonly name: string;
-  readonly sites: readonly NewSite[];
-}
-
-const LOOPBACK = ['127.0.0.1', 'localhost'];
-
-/** Every other site accepts keyless requests from this machine. */
-export const DEMO_MERCHANTS: readonly DemoMerchantPlan[] = [
-  {
-    name: 'Karoo Roastery',
-    sites: [
-      { name: 'Karoo Roastery Online', siteReference: 'KAROO-ONLINE', requireApiKey: true, allowedHosts: [] },
-      {
-        name: 'Karoo Roastery Market Stall',
-        siteReference: 'KAROO-MARKET',
-        requireApiKey: false,
-        allowedHosts: LOOPBACK,
-      },
-    ],
-  },
-  {
-    name: 'Kommetjie Surf & Wetsuit',
-    sites: [
-      { name: 'Kommetjie Surf Online', siteReference: 'SURF-ONLINE', requireApiKey: true, allowedHosts: [] },
-      { name: 'Kommetjie Surf Beach Shop', siteReference: 'SURF-BEACH', requireApiKey: false, allowedHosts: LOOPBACK },
-    ],
-  },
-];
-
-/** The content of demo.json. Keys are of mode "test". */
-export interface Demo {
+/** The content of demo.json. */
+export interface Demo extends DemoData {
   readonly apiUrl: string;
   readonly gatewayUrl: string;
   readonly shopUrl: string;
@@ -48,6 +20,9 @@ export interface Demo {
   /** PEM file of the self-signed certificate of the https addresses: for `curl --cacert` and NODE_EXTRA_CA_CERTS. */
   readonly certificateFile?: string;
   readonly adminKey: string;
+}
+
+interface DemoData {
   readonly merchants: readonly DemoMerchant[];
   readonly partner: DemoPartner;
   readonly customers: readonly DemoCustomer[];
@@ -69,63 +44,168 @@ export interface DemoSite {
   readonly requireApiKey: boolean;
 }
 
-/**
- * Creates missing merchants and sites, and returns all with their keys. The API returns a key only once. If demo.json
- * does not contain it (the file was lost, or belongs to another database), this function creates a new key. A merchant
- * is identified by its name, a site by its reference.
- */
-export async function seed(
-  api: AdministrationApi,
-  plans: readonly DemoMerchantPlan[],
-  stored: readonly DemoMerchant[],
-): Promise<DemoMerchant[]> {
-  const existing = await api.listMerchants();
-  const merchants: DemoMerchant[] = [];
-  for (const plan of plans) {
-    const found = existing.find(({ name }) => name === plan.name);
-    merchants.push(await seedMerchant(api, plan, found, stored));
-  }
-  return merchants;
+interface DemoPartner {
+  readonly organisationId: string;
+  readonly name: string;
+  /** `x-api-key` of the main API. */
+  readonly apiKey: string;
+  /** For `POST /v1/auth/service/login`. */
+  readonly apiToken: string;
 }
 
-async function seedMerchant(
-  api: AdministrationApi,
-  { name, sites: plans }: DemoMerchantPlan,
-  found: ListedMerchant | undefined,
-  stored: readonly DemoMerchant[],
-): Promise<DemoMerchant> {
-  const { merchantId } = found ?? (await api.createMerchant(name));
+interface DemoCustomer {
+  readonly userId: string;
+  readonly customerReference: string;
+  readonly email: string;
+  readonly password: string;
+  readonly firstName: string;
+  readonly lastName: string;
+}
+
+interface MerchantPlan {
+  readonly name: string;
+  readonly sites: readonly {
+    readonly name: string;
+    readonly siteReference: string;
+    readonly requireApiKey: boolean;
+    readonly allowedHosts: readonly string[];
+  }[];
+}
+
+const LOOPBACK = ['127.0.0.1', 'localhost'];
+
+/** Every other site accepts keyless requests from this machine. */
+export const DEMO_MERCHANTS: readonly MerchantPlan[] = [
+  {
+    name: 'Karoo Roastery',
+    sites: [
+      { name: 'Karoo Roastery Online', siteReference: 'KAROO-ONLINE', requireApiKey: true, allowedHosts: [] },
+      {
+        name: 'Karoo Roastery Market Stall',
+        siteReference: 'KAROO-MARKET',
+        requireApiKey: false,
+        allowedHosts: LOOPBACK,
+      },
+    ],
+  },
+  {
+    name: 'Kommetjie Surf & Wetsuit',
+    sites: [
+      { name: 'Kommetjie Surf Online', siteReference: 'SURF-ONLINE', requireApiKey: true, allowedHosts: [] },
+      { name: 'Kommetjie Surf Beach Shop', siteReference: 'SURF-BEACH', requireApiKey: false, allowedHosts: LOOPBACK },
+    ],
+  },
+];
+export const DEMO_PARTNER = 'Blue Wallet';
+export const DEMO_CUSTOMERS = [
+  { email: 'thandi@blue-wallet.example', firstName: 'Thandi', lastName: 'Nkosi' },
+  { email: 'pieter@blue-wallet.example', firstName: 'Pieter', lastName: 'van Wyk' },
+] as const;
+
+export function connectForDemo(url: string, adminKey: string): Administration {
+  return createAdministration(url, adminKey, 'the demo data could not be created', {
+    patience: PATIENCE,
+    notReadySeconds: 30 * PATIENCE,
+  });
+}
+
+/** @param stored the content of demo.json, unless the file was lost: then everything is created again */
+export async function seed(
+  admin: Administration,
+  mainApi: MainApi,
+  stored: Partial<DemoData> | undefined,
+): Promise<DemoData> {
+  const existing = (await readList(admin, 'merchants', 0)) as Pick<DemoMerchant, 'merchantId' | 'name'>[];
+  // The first page begins after the lowest UUID.
+  const organisations = (await readList(admin, 'organisations', '00000000-0000-0000-0000-000000000000')) as Pick<
+    DemoPartner,
+    'organisationId' | 'name'
+  >[];
+  const { merchants, partner, customers } = stored ?? {};
   // The id alone is not enough, because another database assigns the same ids to other merchants.
-  const known = found && stored.find((merchant) => merchant.merchantId === merchantId && merchant.name === name);
-  const apiKey = known?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
-  const existingSites = found ? await api.listSites(merchantId) : [];
+  const isOfThisDatabase =
+    merchants?.every(({ merchantId, name }) =>
+      existing.some((merchant) => merchant.merchantId === merchantId && merchant.name === name),
+    ) === true && organisations.some(({ organisationId }) => organisationId === partner?.organisationId);
+  if (isOfThisDatabase && partner && customers) return { merchants, partner, customers };
+  const created: DemoMerchant[] = [];
+  for (const plan of DEMO_MERCHANTS) created.push(await createMerchant(admin, plan));
+  const isRepeated = organisations.some(({ name }) => name === DEMO_PARTNER);
+  return { merchants: created, ...(await createPartner(admin, mainApi, isRepeated)) };
+}
+
+export async function createMerchant(
+  admin: Administration,
+  { name, sites: plans }: MerchantPlan,
+): Promise<DemoMerchant> {
+  const { merchantId } = (await admin.call('POST', '/merchants', { name })) as { merchantId: number };
+  const path = `/merchants/${merchantId}`;
+  const apiKey = await createKey(admin, path);
   const sites: DemoSite[] = [];
   for (const plan of plans) {
-    const existing = existingSites.find(({ siteReference }) => siteReference === plan.siteReference);
-    sites.push(await seedSite(api, merchantId, plan, existing, known?.sites ?? []));
+    const { siteId, webhookSecrets } = (await admin.call('POST', `${path}/sites`, plan)) as {
+      siteId: number;
+      webhookSecrets: { test: string };
+    };
+    const { siteReference, requireApiKey } = plan;
+    const keyOfSite = await createKey(admin, `${path}/sites/${siteId}`);
+    sites.push({ siteId, siteReference, apiKey: keyOfSite, webhookSecret: webhookSecrets.test, requireApiKey });
   }
   return { merchantId, name, apiKey, sites };
 }
 
-async function seedSite(
-  api: AdministrationApi,
-  merchantId: number,
-  plan: NewSite,
-  found: ListedSite | undefined,
-  stored: readonly DemoSite[],
-): Promise<DemoSite> {
-  const created = found ? undefined : await api.createSite(merchantId, plan);
-  const { siteId } = found ?? created!;
-  const { siteReference } = plan;
-  const known = found && stored.find((site) => site.siteId === siteId && site.siteReference === siteReference);
-  return {
-    siteId,
-    siteReference,
-    apiKey: known?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
-    webhookSecret:
-      known?.webhookSecret ??
-      created?.webhookSecrets.test ??
-      (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
-    requireApiKey: found?.requireApiKey ?? plan.requireApiKey,
+async function createKey(admin: Administration, owner: string): Promise<string> {
+  const { apiKey } = (await admin.call('POST', `${owner}/keys`, { mode: 'test' })) as { apiKey: string };
+  return apiKey;
+}
+
+/** Creates the customers as a partner does: with the partner's key and token. */
+async function createPartner(
+  admin: Administration,
+  mainApi: MainApi,
+  isRepeated: boolean,
+): Promise<Pick<DemoData, 'partner' | 'customers'>> {
+  const name = DEMO_PARTNER;
+  const { organisationId } = (await admin.call('POST', '/organisations', { name })) as { organisationId: string };
+  const path = `/organisations/${organisationId}`;
+  const apiKey = await createKey(admin, path);
+  const { apiToken } = (await admin.call('POST', `${path}/api-tokens`, { mode: 'test' })) as { apiToken: string };
+  const key = { 'x-api-key': apiKey };
+  const login = await mainApi<{ identityToken: string }>('/v1/auth/service/login', key, { organisationId, apiToken });
+  const headers = { ...key, authorization: `Bearer ${login.identityToken}` };
+  const customers: DemoCustomer[] = [];
+  for (const plan of DEMO_CUSTOMERS) {
+    const password = randomBytes(12).toString('base64url');
+    // The API does not reveal whether an address is taken, so customers of a second partner have other addresses.
+    const email = isRepeated ? plan.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : plan.email;
+    const { userId } = await mainApi<{ userId: string }>('/v1/auth/users', headers, { ...plan, email, password });
+    const { customerReference } = await mainApi<{ customerReference: string }>('/v1/auth/customers/register', headers, {
+      userId,
+    });
+    customers.push({ ...plan, userId, customerReference, email, password });
+  }
+  return { partner: { organisationId, name, apiKey, apiToken }, customers };
+}
+
+/** Sends a POST request to the main API, and returns the parsed response. */
+export type MainApi = <Response>(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: object,
+) => Promise<Response>;
+
+export function connectToMainApi(url: string): MainApi {
+  return async <Response>(path: string, headers: Readonly<Record<string, string>>, body: object) => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000 * PATIENCE),
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as Response;
+    throw new SvcError(
+      `the demo partner could not be created: ${path} answered ${response.status} ${text.slice(0, 300)}`,
+    );
   };
 }

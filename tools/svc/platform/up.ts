@@ -7,9 +7,7 @@ import { stopPrograms } from '../base/run-program.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { createAdministrationApi } from '../demo/administration-api.ts';
-import { type Demo, DEMO_MERCHANTS, seed } from '../demo/seed.ts';
-import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
+import { connectForDemo, connectToMainApi, type Demo, seed } from '../demo/seed.ts';
 import { prepare } from '../install/prepare.ts';
 import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
@@ -26,7 +24,7 @@ import { acquirePlatformLock, stopPlatform } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import { findTransformer, startTransformer, stopTransformer, transformerUrl } from './transformer.ts';
 
-export interface UpOptions {
+interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
   /** A network address on which the platform also listens. `true` means the first address of the machine. */
@@ -186,9 +184,7 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   const { lan } = settings;
   const { api, gateway, shop, admin } = settings.ports;
   const stored = readJson(file) as Partial<Demo> | undefined;
-  const administration = createAdministrationApi(urlOf(admin), adminKey);
-  const merchants = await seed(administration, DEMO_MERCHANTS, stored?.merchants ?? []);
-  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), stored ?? {});
+  const data = await seed(connectForDemo(urlOf(admin), adminKey), connectToMainApi(urlOf(api)), stored);
   const demo: Demo = {
     apiUrl: publicUrlOf(lan, api),
     gatewayUrl: publicUrlOf(lan, gateway),
@@ -198,12 +194,10 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     transformerApiKey: stored?.transformerApiKey ?? `svc_transformer_${randomBytes(32).toString('base64url')}`,
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
-    merchants,
-    partner,
-    customers,
+    ...data,
   };
   writeAtomically(file, `${JSON.stringify(demo, null, 2)}\n`, OWNER_ONLY);
-  return `${merchants.length} merchants, a partner with ${customers.length} customers, keys in demo.json`;
+  return `${data.merchants.length} merchants, a partner with ${data.customers.length} customers, keys in demo.json`;
 }
 
 async function stayInForeground(settings: Settings): Promise<number> {

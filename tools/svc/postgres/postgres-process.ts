@@ -5,7 +5,7 @@ import { readCommandLine } from '../base/process-identity.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
-export interface RunningPostgres {
+interface RunningPostgres {
   readonly pid: number;
   readonly port: number;
 }

@@ -41,7 +41,7 @@ export interface PostgresPlan {
   readonly durable: boolean;
 }
 
-export interface StartedPostgres {
+interface StartedPostgres {
   /** postgres:// URL of the superuser, database `postgres`. `?host=` is the folder of the Unix socket. */
   readonly superuserUrl: string;
   readonly description: string;

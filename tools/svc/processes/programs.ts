@@ -24,7 +24,7 @@ export function servedProgramArguments(folder: string, app: string): string[] {
   return ['--enable-source-maps', `--import=${join(folder, app, 'telemetry.js')}`, join(folder, app, 'main.js')];
 }
 
-export interface ProgramPlan {
+interface ProgramPlan {
   /** The beginning of error messages: `the services:`. */
   readonly name: string;
   readonly root: string;

@@ -1,7 +1,7 @@
 /** Checks a login. An open port is not enough, because a starting broker listens before it accepts logins. */
 import { connect } from 'amqplib';
 
-export type LoginResult = 'accepted' | 'refused' | 'no answer';
+type LoginResult = 'accepted' | 'refused' | 'no answer';
 
 /** @param url amqp:// or amqps:// URL with user and password */
 export async function tryLogin(url: string): Promise<LoginResult> {

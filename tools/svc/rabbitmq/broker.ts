@@ -13,7 +13,7 @@ import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 
-export interface BrokerPlan extends RabbitMqPlan {
+interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;
   readonly aptLog: string;
   /** amqp:// or amqps:// URL of a RabbitMQ that ./svc does not start. */
@@ -24,7 +24,7 @@ export interface BrokerPlan extends RabbitMqPlan {
   readonly passwords?: Secrets['brokerPasswords'];
 }
 
-export interface StartedBroker extends StartedRabbitMq {
+interface StartedBroker extends StartedRabbitMq {
   /** The URL for each service. All are equal when the services share one login. */
   readonly urls: Readonly<Partial<Record<Service, string>>>;
 }

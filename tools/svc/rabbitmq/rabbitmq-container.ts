@@ -8,7 +8,7 @@ const ENGINE_TIMEOUT_MS = 10_000;
 const PULL_TIMEOUT_MS = 600_000;
 const IMPORT_TIMEOUT_MS = 60_000;
 
-export interface ContainerPlan {
+interface ContainerPlan {
   readonly directory: string;
   readonly port: number;
   readonly user: string;

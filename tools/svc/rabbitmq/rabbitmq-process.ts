@@ -17,7 +17,7 @@ export interface BrokerFile {
   readonly epmd?: { readonly port: number; readonly process: ProcessRecord };
 }
 
-export interface RunningRabbitMq {
+interface RunningRabbitMq {
   /** Undefined in a container. */
   readonly pid: number | undefined;
   readonly container: string | undefined;

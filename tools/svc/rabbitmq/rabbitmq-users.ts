@@ -15,7 +15,7 @@ import {
   RabbitMqNames,
 } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 
-export interface BrokerUsers {
+interface BrokerUsers {
   readonly vhost: string;
   /** Without passwords the definitions contain no users, because the operator of the broker creates the users. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { SupervisedAppName } from '../processes/processes.ts';
 import type { ReloadOutcome } from '../supervisor/control.ts';
 import { AppBuild } from './app-build.ts';
-import type { HostListener } from './hosts.ts';
+import type { HostListener } from './platform-host.ts';
 import { PageBuild } from './page-build.ts';
-import { SourceWatcher } from './source-watcher.ts';
+import { watchSources } from './source-watcher.ts';
 import { TypeCheck } from './type-check.ts';
 
-export interface ServedAppPlan {
+interface ServedAppPlan {
   readonly root: string;
   readonly app: SupervisedAppName;
   /** The folder of the built program. */
@@ -21,7 +21,7 @@ export class ServedApp implements HostListener {
   private readonly plan: ServedAppPlan;
   private readonly page: PageBuild;
   private readonly types: TypeCheck;
-  private readonly watcher: SourceWatcher;
+  private stopWatching: () => void = () => undefined;
   private build: AppBuild | undefined;
   private reload: () => void = () => undefined;
   private changed = new Set<string>();
@@ -35,7 +35,6 @@ export class ServedApp implements HostListener {
     this.plan = plan;
     this.page = new PageBuild(root, app);
     this.types = new TypeCheck(root, app);
-    this.watcher = new SourceWatcher(root, (files) => void this.rebuildAfter(files));
   }
 
   /** @param reload called after each successful build */
@@ -44,13 +43,14 @@ export class ServedApp implements HostListener {
     this.reload = reload;
     this.changedAt = performance.now();
     this.build = await AppBuild.create(root, app, folder);
-    this.watcher.watchPackagesOf([`apps/${app}/src`, ...globSync('libs/*/src', { cwd: root })]);
+    const folders = globSync([`apps/${app}/{src,browser,assets}`, 'libs/*/src'], { cwd: root });
+    this.stopWatching = watchSources(root, folders, (files) => void this.rebuildAfter(files));
     await this.rebuild();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.watcher.close();
+    this.stopWatching();
     await Promise.all([this.types.stop(), this.build?.close()]);
   }
 
@@ -60,7 +60,7 @@ export class ServedApp implements HostListener {
     const seconds = ((performance.now() - this.changedAt) / 1000).toFixed(1);
     if (outcome === 'ready') print(`${app} is ready with these sources (${seconds} s)`);
     if (outcome === 'not ready') print(`${app} runs, but it is not ready after ${seconds} s`);
-    this.types.start(print);
+    void this.types.run(print);
   }
 
   onEnd(reason: string): void {

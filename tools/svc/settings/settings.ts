@@ -26,7 +26,7 @@ export interface Ports {
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** Ports of services in their own processes: behind the reverse proxy, or alone (`./svc nx serve <app>`). */
+  /** Ports of services in their own processes: behind the reverse proxy. */
   readonly alone: Readonly<Record<Service, number>>;
 }
 

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { OWNER_ONLY } from '../base/files.ts';
 import type { SupervisedAppName } from '../processes/processes.ts';
 
-export type ControlRequest =
+type ControlRequest =
   | { readonly type: 'restart'; readonly apps: readonly SupervisedAppName[] }
   /** Reserves the app for the process until this connection ends. */
   | { readonly type: 'serve'; readonly app: SupervisedAppName; readonly pid: number }
@@ -41,7 +41,7 @@ export type ReloadOutcome = 'ready' | 'ended' | 'not ready' | 'superseded';
 
 const SOCKET = 'supervisor.sock';
 
-export class ControlConnection<Incoming, Outgoing> {
+class ControlConnection<Incoming, Outgoing> {
   private readonly socket: Socket;
   private readonly lines: string[] = [];
   private hasEnded = false;

@@ -1,7 +1,6 @@
 /** One app in its own process, with only its variables. The app is restarted when its process ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
@@ -19,17 +18,13 @@ export interface SupervisedAppPlan {
   /** Called at each start. */
   readonly readVariables: () => Variables;
   readonly port: number;
-  /** The app gets a channel to this process, whose end it notices (end-with-parent.ts). */
-  readonly endsWithParent?: boolean;
-  /** Receives each line of the app's output. By default, the app writes into the output of this process. */
-  readonly onOutput?: (line: string) => void;
   readonly log: (level: 'info' | 'warn', message: string, fields: object) => void;
   /** Called after each start and end of the process. */
   readonly onChange: () => void;
 }
 
 /** The program of a developer, which runs in place of the app's own program. */
-export interface Substitute {
+interface Substitute {
   /** Arguments of Node.js. */
   readonly program: readonly string[];
   /** The process of `./svc nx serve`. */
@@ -86,18 +81,15 @@ export class SupervisedApp {
 
   start(): void {
     if (this.isClosed) return;
-    const { app, root, program, readVariables, endsWithParent, onOutput } = this.plan;
+    const { app, root, program, readVariables } = this.plan;
     this.shouldRun = true;
     const startedAt = performance.now();
-    const output = onOutput === undefined ? 'inherit' : 'pipe';
     const child = spawn(process.execPath, this.substitute?.program ?? program, {
       cwd: root,
       env: environmentFor(readVariables()),
       // The reverse proxy also receives messages about restarts.
-      stdio: ['ignore', output, output, ...(app === 'front' || endsWithParent === true ? (['ipc'] as const) : [])],
+      stdio: ['ignore', 'inherit', 'inherit', ...(app === 'front' ? (['ipc'] as const) : [])],
     });
-    for (const stream of [child.stdout, child.stderr])
-      if (stream && onOutput) createInterface({ input: stream }).on('line', onOutput);
     this.child = child;
     this.identity = child.pid === undefined ? '' : (findIdentity(child.pid) ?? '');
     child.once('error', (error) =>

@@ -8,7 +8,7 @@ import { SERVICES } from '../settings/settings.ts';
 import type { CommandConnection, ReloadOutcome, RestartOutcome } from './control.ts';
 import type { StartOutcome, SupervisedApp, SupervisedAppPlan } from './supervised-app.ts';
 
-export interface SupervisorPlan {
+interface SupervisorPlan {
   readonly apps: ReadonlyMap<SupervisedAppName, SupervisedApp>;
   /** Arguments of Node.js for the program that a developer has built. */
   readonly servedProgram: (app: SupervisedAppName) => readonly string[];

@@ -9,7 +9,7 @@ import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
 
-export interface StartedServer {
+interface StartedServer {
   readonly address: string;
   readonly description: string;
 }

@@ -1,15 +1,33 @@
-/** Summaries of the test reports for people and pipelines. */
-import type { TestFile } from './test-reporter.ts';
+/** Summaries of Jest's reports for people and pipelines. */
+import { relative } from 'node:path';
 
-/** One run of Jest, or several together. */
+/** The parts of the file that Jest writes with `--json --outputFile`. */
+export interface JestReport {
+  readonly testResults: readonly {
+    /** The path of the test file. */
+    readonly name: string;
+    readonly startTime: number;
+    readonly endTime: number;
+    /** Empty if the file has passed. */
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
+  }[];
+}
+
+/** One run of Jest. */
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
-  /** A line for each problem that Jest does not report as a failed test. */
-  readonly complaints: readonly string[];
-  readonly files: readonly TestFile[];
+  /** Each failed test with the first lines of its error, and a line for each problem that Jest does not report as one. */
+  readonly failures: readonly string[];
+  readonly files: readonly { readonly path: string; readonly seconds: number }[];
 }
 
+const MAX_ERROR_LINES = 8;
 const SLOWEST_FILES = 10;
 
 /**
@@ -17,36 +35,41 @@ const SLOWEST_FILES = 10;
  * for a file that could not run, a killed run (`stuck` is the reason), a run without a report, and an exit code other
  * than 0 without a failed test.
  */
-export function summarise(files: readonly TestFile[] | undefined, exitCode: number, stuck?: string): Summary {
-  if (files === undefined)
-    return { passed: 0, failed: 1, complaints: [stuck ?? `Jest wrote no report (exit code ${exitCode})`], files: [] };
-  const passed = sum(files, (file) => file.passed);
-  const complaints = [
-    ...files.flatMap(({ notRun, path }) => notRun.map((test) => `not run: ${test} in ${path}`)),
-    ...files.filter(({ broken }) => broken).map(({ path }) => `could not be run: ${path}`),
-    ...(stuck === undefined ? [] : [stuck]),
+export function summarise(report: JestReport | undefined, exitCode: number, stuck?: string): Summary {
+  const files = (report?.testResults ?? []).map(({ name, startTime, endTime }) => ({
+    path: relative(process.cwd(), name),
+    seconds: (endTime - startTime) / 1000,
+  }));
+  const tests = (report?.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
+  const passed = tests.filter(({ status }) => status === 'passed').length;
+  const failures = [...(report?.testResults ?? []).flatMap(listFailures), ...(stuck === undefined ? [] : [stuck])];
+  if (failures.length === 0 && report === undefined) failures.push(`Jest wrote no report (exit code ${exitCode})`);
+  if (failures.length === 0 && (exitCode !== 0 || passed === 0))
+    failures.push(`Jest ran ${passed} tests and ended with exit code ${exitCode}`);
+  return { passed, failed: failures.length, failures, files };
+}
+
+function listFailures({ name, message, assertionResults }: JestReport['testResults'][number]): string[] {
+  const path = relative(process.cwd(), name);
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  const notRun = assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed');
+  return [
+    ...failed.map(({ fullName, failureMessages }) =>
+      [`✗ ${path}: ${fullName}`, ...firstLines(failureMessages?.[0] ?? '')].join('\n'),
+    ),
+    ...notRun.map(({ fullName, status }) => `not run: ${fullName} (${status}) in ${path}`),
+    ...(failed.length === 0 && message !== '' ? [`could not be run: ${path}`] : []),
   ];
-  const failed = sum(files, (file) => file.failed) + complaints.length;
-  if (failed > 0 || (exitCode === 0 && passed > 0)) return { passed, failed, complaints, files };
-  return {
-    passed,
-    failed: 1,
-    complaints: [`Jest ran ${passed} tests and ended with exit code ${exitCode}`],
-    files,
-  };
+}
+
+function firstLines(message: string): string[] {
+  const lines = message.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(0, MAX_ERROR_LINES).map((line) => `    ${line}`);
 }
 
 /** Tests that could not run count as one failure, because a run without them must not pass. */
 export function summariseMissing(tests: string): Summary {
-  return { passed: 0, failed: 1, complaints: [`not run: ${tests}`], files: [] };
-}
-
-/** Repeats all failures, because readers of a long log see its end first. */
-export function failureList(runs: readonly Summary[]): string[] {
-  return runs.flatMap(({ files, complaints }) => [
-    ...files.flatMap(({ project, path, failures }) => failures.map((failure) => `✗ ${project} ${path}: ${failure}`)),
-    ...complaints,
-  ]);
+  return { passed: 0, failed: 1, failures: [`not run: ${tests}`], files: [] };
 }
 
 export function closingLine(runs: readonly Summary[]): string {
@@ -66,58 +89,38 @@ export interface Phase {
   readonly runs: readonly Summary[];
 }
 
-/** A table of durations, with a line for each phase and each project in it, a total, and the slowest files. */
+/** A table of durations, with a line for each phase, a total, and the slowest files. */
 export function timeTable(phases: readonly Phase[]): string {
-  const runs = phases.flatMap((phase) => phase.runs);
-  const files = runs.flatMap((run) => run.files);
   const seconds = sum(phases, (phase) => phase.seconds);
   const busy = sum(phases, (phase) => phase.busy * phase.seconds) / seconds;
+  const all = { name: 'all', seconds, busy, runs: phases.flatMap(({ runs }) => runs) };
+  const installing = phases.find(({ name }) => name === INSTALLING);
   const rows = [
     ['', 'seconds', 'busy', 'files', 'passed', 'failed'],
-    ...phases.flatMap((phase) => [
-      [phase.name, phase.seconds.toFixed(1), percent(phase.busy)],
-      ...projectRows(phase.runs.flatMap((run) => run.files)),
-    ]),
-    ['all', seconds.toFixed(1), percent(busy), ...counts(files.length, runs)],
-    ...(phases.some(isInstalling)
-      ? [['all but installing', (seconds - sum(phases.filter(isInstalling), (phase) => phase.seconds)).toFixed(1)]]
-      : []),
+    ...[...phases, all].map(formatPhase),
+    ...(installing ? [['all but installing', (seconds - installing.seconds).toFixed(1)]] : []),
   ];
-  return [...alignColumns(rows), ...slowestFiles(files)].join('\n');
-}
-
-function isInstalling({ name }: Phase): boolean {
-  return name === INSTALLING;
-}
-
-/** With parallel workers the seconds of a project's files add up to more than the duration of the phase. */
-function projectRows(files: readonly TestFile[]): string[][] {
-  return [...Map.groupBy(files, ({ project }) => project)].map(([project, group]) => {
-    const seconds = sum(group, (file) => file.seconds).toFixed(1);
-    return [`  ${project}`, seconds, '', ...counts(group.length, group)];
-  });
-}
-
-function counts(files: number, of: readonly { readonly passed: number; readonly failed: number }[]): string[] {
-  return [files, sum(of, ({ passed }) => passed), sum(of, ({ failed }) => failed)].map(String);
-}
-
-function slowestFiles(files: readonly TestFile[]): string[] {
-  const order = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_FILES);
-  if (order.length < 2) return [];
-  const lines = order.map(({ seconds, project, path }) => `${seconds.toFixed(1).padStart(8)}  ${project}  ${path}`);
-  return ['', 'the slowest files', ...lines];
-}
-
-function alignColumns(rows: readonly string[][]): string[] {
-  const nameWidth = Math.max(...rows.map(([name]) => name?.length ?? 0));
-  return rows.map(([name = '', ...cells]) =>
-    [name.padEnd(nameWidth), ...cells.map((cell) => cell.padStart(9))].join('').trimEnd(),
+  const nameWidth = Math.max(...rows.map(([name]) => name!.length));
+  const lines = rows.map(([name, ...cells]) =>
+    [name!.padEnd(nameWidth), ...cells.map((cell) => cell.padStart(9))].join(''),
   );
+  return [...lines, ...slowestFiles(all.runs.flatMap(({ files }) => files))].join('\n');
 }
 
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
+function formatPhase({ name, seconds, busy, runs }: Phase): string[] {
+  const counts = [sum(runs, ({ files }) => files.length), sum(runs, ({ passed }) => passed)];
+  return [
+    name,
+    seconds.toFixed(1),
+    `${Math.round(busy * 100)} %`,
+    ...(runs.length === 0 ? [] : [...counts, sum(runs, ({ failed }) => failed)].map(String)),
+  ];
+}
+
+function slowestFiles(files: Summary['files']): string[] {
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_FILES);
+  if (slowest.length < 2) return [];
+  return ['', 'the slowest files', ...slowest.map(({ seconds, path }) => `${seconds.toFixed(1).padStart(8)}  ${path}`)];
 }
 
 function sum<T>(items: readonly T[], pick: (item: T) => number): number {

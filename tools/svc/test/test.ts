@@ -17,12 +17,11 @@ import { environmentFor } from '../processes/env-files.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
 import { claimFolder, memoryFolder } from './memory-folder.ts';
-import type { TestFile } from './test-reporter.ts';
 import { createTestServers, type TestServers } from './test-servers.ts';
 import {
   closingLine,
-  failureList,
   INSTALLING,
+  type JestReport,
   type Phase,
   summarise,
   summariseMissing,
@@ -59,7 +58,6 @@ const WATCH_OPTION = /^--watch(All)?$/;
 const SYSTEM_TEST_WORKERS = 3;
 /** Other tests wait for PostgreSQL half of the time, so a whole run has one more worker than processors for them. */
 const OTHER_TEST_WORKERS = WORKERS + 1;
-const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
 /** This Jest project repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
@@ -84,7 +82,8 @@ export async function test(settings: Settings, args: readonly string[]): Promise
     await servers.stop();
     const runs = phases.flatMap((phase) => phase.runs);
     console.log(timeTable(phases));
-    for (const failure of failureList(runs)) console.log(failure);
+    // Readers of a long log see its end first.
+    for (const failure of runs.flatMap(({ failures }) => failures)) console.log(failure);
     console.log(closingLine(runs));
     return runs.every((run) => run.failed === 0) ? 0 : 1;
   } finally {
@@ -122,7 +121,8 @@ async function runAll(settings: Settings, servers: TestServers, memory: string |
   const steps = createSteps();
   // The tests of a whole run keep all processors busy.
   const env: Record<string, string> = {
-    SVC_TEST_LINES: 'yes',
+    // Two runs of Jest share the terminal, so Jest must not move its cursor.
+    TERM: 'dumb',
     SVC_PATIENCE: String(readPatience(process.env, true)),
     ...(memory === undefined
       ? {}
@@ -280,15 +280,14 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
     if (reason !== undefined) stuck.abort();
     return reason;
   });
-  const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
-  const code = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
+  const code = await runProgram(process.execPath, [...jest(settings), ...args, '--json', '--outputFile', report], {
     cwd: settings.root,
-    env: environmentOfTests({ ...env, SVC_TEST_REPORT: report }),
+    env: environmentOfTests(env),
     killedBy: stuck.signal,
   });
   ended.abort();
-  const files = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as TestFile[]) : undefined;
-  return summarise(files, code, await stuckReason);
+  const results = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as JestReport) : undefined;
+  return summarise(results, code, await stuckReason);
 }
 
 /**

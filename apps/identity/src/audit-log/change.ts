@@ -29,7 +29,10 @@ export interface Change<Action extends string = IdentityAction> {
   /** The merchant that was changed, or whose site or credential was changed. */
   readonly merchantId?: number;
   readonly siteId?: number | undefined;
-  /** UUID of the organisation (partner) that was changed, or whose credential was changed. */
+  /**
+   * UUID of the organisation (partner) that was changed, or whose credential was changed.
+   * @schema uuid
+   */
   readonly organisationId?: string;
   /** keyId, tokenId, secretId or kid of the changed credential. */
   readonly credentialId?: string | undefined;

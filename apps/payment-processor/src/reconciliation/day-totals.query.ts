@@ -6,7 +6,10 @@ import { DataSource } from 'typeorm';
 
 /** Counts and sums of a merchant's payments and refunds in a range. */
 export interface Totals extends BookOwner {
-  /** Number of successful payments; `processed` is their processed amount in cents. */
+  /**
+   * Number of successful payments; `processed` is their processed amount in cents.
+   * @schema integer
+   */
   readonly payments: number;
   readonly processed: number;
   readonly failed: number;
@@ -18,7 +21,10 @@ export interface Totals extends BookOwner {
   /** Attempts without an outcome from the acquirer. */
   readonly unknown: number;
   readonly refunds: number;
-  /** Refunded amount in cents. */
+  /**
+   * Refunded amount in cents.
+   * @schema integer
+   */
   readonly refunded: number;
   readonly refundsPending: number;
 }

@@ -27,7 +27,10 @@ export interface RunView {
   readonly day: string;
   readonly merchantId: number | null;
   readonly state: RunState;
-  /** ISO 8601 UTC. Rows that became final later were not compared. */
+  /**
+   * ISO 8601 UTC. Rows that became final later were not compared.
+   * @schema date-time
+   */
   readonly watermark: string | null;
   /** Null unless the state is `done`. */
   readonly result: DayReport | null;

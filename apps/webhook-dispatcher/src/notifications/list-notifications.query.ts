@@ -8,7 +8,10 @@ import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './n
 
 /** A notification, for administrators. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface NotificationSummary {
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   id: string;
   /** The `webhook-id` of every attempt (E8). If the recipient is a session, it is the same as `id`. */
   webhookId: string;

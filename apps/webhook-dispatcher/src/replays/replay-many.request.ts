@@ -24,7 +24,10 @@ export class ReplayManyRequest {
   @Matches(/^[^\s/@]{1,293}:\d{1,5}$/, { message: '$property must be a host and a port, such as shop.example:443' })
   endpoint?: string;
 
-  /** Only notifications that were created at this time or later, ISO 8601 UTC. */
+  /**
+   * Only notifications that were created at this time or later, ISO 8601 UTC.
+   * @schema date-time
+   */
   @IsOptional()
   @Matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/, {
     message: '$property must be a time such as 2026-03-01T10:00:00Z',

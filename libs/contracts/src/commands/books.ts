@@ -9,9 +9,15 @@ import { commandType } from '../events/envelope.js';
 
 /** A time range of a book. docs/reconciliation.md defines which date of a row counts. */
 export interface BookRange {
-  /** ISO 8601 UTC, inclusive. */
+  /**
+   * ISO 8601 UTC, inclusive.
+   * @schema date-time
+   */
   readonly from: string;
-  /** ISO 8601 UTC, exclusive. */
+  /**
+   * ISO 8601 UTC, exclusive.
+   * @schema date-time
+   */
   readonly until: string;
 }
 
@@ -44,7 +50,10 @@ export interface BookDigest extends BookOwner {
 export interface DigestPage {
   /** Ordered by merchant and mode, at most {@link MAX_DIGESTS}. After a full page, request the next page. */
   readonly digests: readonly BookDigest[];
-  /** ISO 8601 UTC. Rows before this time have been deleted from the book. Absent if the book deletes no rows. */
+  /**
+   * ISO 8601 UTC. Rows before this time have been deleted from the book. Absent if the book deletes no rows.
+   * @schema date-time
+   */
   readonly keptSince?: string;
 }
 
@@ -86,7 +95,10 @@ export const MAX_BOOK_LINES = 500;
 export interface NotifiedSite {
   readonly merchantId: number;
   readonly siteId: number;
-  /** ISO 8601 UTC. */
+  /**
+   * ISO 8601 UTC.
+   * @schema date-time
+   */
   readonly since: string;
 }
 

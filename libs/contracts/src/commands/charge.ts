@@ -8,6 +8,7 @@ export interface ChargeCard {
   /**
    * UUID of the payment, created by the page. It is the idempotency key: a repeat gets the result of the first request
    * (C7).
+   * @schema uuid
    */
   reference: string;
   /** Number of the payment attempt for this payable, from 1. The card is encrypted for exactly this attempt (P8). */
@@ -17,7 +18,10 @@ export interface ChargeCard {
   /** The bank redirects the payer here after a verification on its own page. */
   payerReturnUrl: string;
   payer: PayerContext;
-  /** ISO 8601 UTC. A charge must not begin after this time, because the caller no longer waits for it. */
+  /**
+   * ISO 8601 UTC. A charge must not begin after this time, because the caller no longer waits for it.
+   * @schema date-time
+   */
   deadline: string;
 }
 

@@ -18,12 +18,18 @@ export interface ListDeliveries {
 
 export interface DeliveryRequest {
   owner: DeliveryOwner;
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   id: string;
 }
 
 export interface ResendDelivery extends DeliveryRequest {
-  /** UUID. The repeat of a request has the same id and has no further effect. */
+  /**
+   * UUID. The repeat of a request has the same id and has no further effect.
+   * @schema uuid
+   */
   requestId?: string;
 }
 

@@ -3,7 +3,10 @@
  * publisher. The name of a type contains its version: an incompatible change needs a new type (`payment.succeeded.v2`).
  */
 export interface EventEnvelope<Payload = unknown> {
-  /** UUID v7; the same in every delivery of this event, so that a consumer can apply it once. */
+  /**
+   * UUID v7; the same in every delivery of this event, so that a consumer can apply it once.
+   * @schema uuid
+   */
   readonly id: string;
   /** e.g. `payment.succeeded.v1`. */
   readonly type: string;
@@ -13,7 +16,10 @@ export interface EventEnvelope<Payload = unknown> {
    * whose version is lower than the stored one.
    */
   readonly aggregateVersion: number;
-  /** ISO 8601 UTC with milliseconds. */
+  /**
+   * ISO 8601 UTC with milliseconds.
+   * @schema date-time
+   */
   readonly occurredAt: string;
   /** W3C trace context of the request that caused the event. */
   readonly traceparent?: string;

@@ -17,9 +17,15 @@ export const PartnerKeyChangedV1 = eventType<PartnerKeyChanged>('partner-key.cha
  * A4). Published by identity when the customer is registered.
  */
 export interface CustomerRegistered {
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   customerReference: string;
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   organisationId: string;
   mode: Mode;
   /** `""` when unknown (P3); at most 100 characters, as lastName. */

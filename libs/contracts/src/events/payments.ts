@@ -28,7 +28,10 @@ export type HostedApiVersion = 'v3' | 'v3.1';
 /** An invoice of the invoice API (D6). */
 export interface InvoiceSource {
   kind: 'invoice';
-  /** UUID; also the payableId. */
+  /**
+   * UUID; also the payableId.
+   * @schema uuid
+   */
   invoiceReference: string;
   /** The merchant's own reference, if there is one. */
   externalReference?: string;
@@ -43,7 +46,10 @@ export interface InvoiceSource {
  * works even if it arrives before `session.created.v1`.
  */
 export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
-  /** UUID: the sessionId of a hosted session, or the reference of an invoice. */
+  /**
+   * UUID: the sessionId of a hosted session, or the reference of an invoice.
+   * @schema uuid
+   */
   payableId: string;
   mode: Mode;
   merchantId: number;
@@ -51,7 +57,10 @@ export interface PayableDescriptor<Source extends PayableSource = HostedSessionS
   /** Cents. */
   amount: number;
   currencyISOCode: string;
-  /** ISO 8601 UTC. At and after this time, no new payment is accepted. */
+  /**
+   * ISO 8601 UTC. At and after this time, no new payment is accepted.
+   * @schema date-time
+   */
   expiresAt: string;
   /** Number of failed payments after which the payable is `refused` (H2). */
   triesMax: number;
@@ -69,7 +78,10 @@ export interface PayableSnapshot {
 
 /** Full state of a payment. Published by payment-processor at each change. */
 export interface HostedPaymentSnapshot<Source extends PayableSource = HostedSessionSource> {
-  /** UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4). */
+  /**
+   * UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4).
+   * @schema uuid
+   */
   reference: string;
   /** Service payment id (C3). */
   paymentReference: string;
@@ -164,7 +176,10 @@ export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
 
 /** The organisation of the token that created the payment, and the customer who paid (P5, P6). */
 interface PaymentPartner {
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   organisationId: string;
   customer: PaymentCustomer;
 }

@@ -121,7 +121,10 @@ export class CreateInvoiceRequest {
 
 /** An invoice for its merchant (D6): the data that a payer sees, and its code. */
 export interface InvoiceResponse extends Invoice {
-  /** UUID; also the `reference` header. */
+  /**
+   * UUID; also the `reference` header.
+   * @schema uuid
+   */
   reference: string;
   externalReference?: string;
   /** Text of the dynamic code: a URL of the platform (D5). */

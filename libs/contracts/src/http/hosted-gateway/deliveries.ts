@@ -30,7 +30,10 @@ export interface DeliveryAttempt {
 
 /** A notification of a site with its delivery state, for the site's merchant. Dates as in C2. */
 export interface Delivery {
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   id: string;
   /** Header `webhook-id` of every attempt (E8). */
   webhookId: string;

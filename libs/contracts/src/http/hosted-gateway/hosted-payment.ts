@@ -46,7 +46,10 @@ export type NotificationFields = Omit<HostedPaymentNotification, 'signature'>;
 
 /** One notification in the feed (E8). */
 interface FeedNotification {
-  /** UUID: the `webhook-id` of every delivery of this notification. */
+  /**
+   * UUID: the `webhook-id` of every delivery of this notification.
+   * @schema uuid
+   */
   id: string;
   notification: NotificationFields;
 }

@@ -140,7 +140,10 @@ export class PaymentMethodRequest {
 
 /** Body of `POST /v1/payments` (P6). Unknown fields are ignored (C5). */
 export class MakePaymentRequest {
-  /** UUID of this payment, chosen by the client: a repeat returns the same payment (C7). */
+  /**
+   * UUID of this payment, chosen by the client: a repeat returns the same payment (C7).
+   * @schema uuid
+   */
   @IsUUID()
   reference: string;
 

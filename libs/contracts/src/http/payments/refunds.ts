@@ -24,7 +24,10 @@ export type RefundStatus = 'pending' | 'succeeded' | 'failed';
 
 /** A refund in the merchant's API (M5). */
 export interface RefundResponse {
-  /** UUID. */
+  /**
+   * UUID.
+   * @schema uuid
+   */
   refundReference: string;
   /** paymentReference of the payment (C3). */
   svcId: string;

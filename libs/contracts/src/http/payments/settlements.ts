@@ -22,7 +22,10 @@ export interface SettlementTotals {
   refunds: SettlementItem;
   /** Fees of the platform; a refund does not return them (M5). */
   fees: SettlementItem;
-  /** Cents. Negative if refunds and fees exceed the payments: the merchant then owes this amount. */
+  /**
+   * Cents. Negative if refunds and fees exceed the payments: the merchant then owes this amount.
+   * @schema integer
+   */
   net: number;
 }
 

@@ -1,15 +1,10 @@
-/** The two places where `./svc nx serve` runs an app: in the distributed platform, or alone. */
-import { join } from 'node:path';
+/** Runs a served app in the distributed platform, in place of the app's own program. */
 import { SvcError } from '../base/svc-error.ts';
-import type { Variables } from '../processes/env-files.ts';
-import { formatLogLine } from '../processes/log-lines.ts';
 import type { SupervisedAppName } from '../processes/processes.ts';
-import { servedProgramArguments } from '../processes/programs.ts';
-import { pathsOf, portOf, type Settings } from '../settings/settings.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
 import { connectToSupervisor, type ReloadOutcome, type SupervisorConnection } from '../supervisor/control.ts';
-import { SupervisedApp } from '../supervisor/supervised-app.ts';
 
-/** Receives the reports of a host while the app runs. */
+/** Receives the reports of the supervisor while the app runs. */
 export interface HostListener {
   /** The app has started with the program of the last build, or could not. */
   readonly onReload: (outcome: ReloadOutcome) => void;
@@ -24,7 +19,7 @@ export interface Host {
   reload(): void;
   /** Resolves when the app cannot be served any longer; rejects if this is a failure. */
   readonly ended: Promise<void>;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 /**
@@ -49,7 +44,7 @@ export async function serveInPlatform(
     reload: () => supervisor.send({ type: 'reload' }),
     ended: receiveReplies(supervisor, listener),
     // The supervisor notices the end of the connection.
-    stop: () => Promise.resolve(supervisor.close()),
+    stop: () => supervisor.close(),
   };
 }
 
@@ -62,46 +57,4 @@ async function receiveReplies(supervisor: SupervisorConnection, listener: HostLi
     if (reply.type === 'reloaded') listener.onReload(reply.outcome);
     if (reply.type === 'ended') listener.onEnd(reply.reason);
   }
-}
-
-/** Runs the app as a child of this process, and prints its log. */
-export function serveAlone(
-  settings: Settings,
-  app: SupervisedAppName,
-  variables: Variables,
-  listener: HostListener,
-): Host {
-  const { root, ports } = settings;
-  const program = [
-    `--import=${join(import.meta.dirname, 'end-with-parent.ts')}`,
-    ...servedProgramArguments(pathsOf(settings).served, app),
-  ];
-  const child = new SupervisedApp({
-    app,
-    root,
-    program,
-    readVariables: () => variables,
-    port: portOf(ports, app),
-    onOutput: (line) => console.log(formatLogLine(line)),
-    log: (_level, message, fields) => console.log(`${message} ${JSON.stringify(fields)}`),
-    onChange: () => undefined,
-    endsWithParent: true,
-  });
-  child.replaceProgram({ program, pid: process.pid, onEnd: listener.onEnd });
-  let restart: Promise<void> = Promise.resolve();
-  let wait = new AbortController();
-  return {
-    reload: () => {
-      wait.abort();
-      const { signal } = (wait = new AbortController());
-      restart = restart.then(async () => {
-        if (!signal.aborted) listener.onReload(await child.restart(signal));
-      });
-    },
-    ended: new Promise(() => undefined),
-    stop: async () => {
-      wait.abort();
-      await child.close();
-    },
-  };
 }
