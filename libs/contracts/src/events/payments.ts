@@ -162,7 +162,10 @@ export interface Voucher {
 
 /** A full or partial refund, or an automatic reversal (H2, M5). */
 export interface MerchantRefund {
-  /** UUID; never changes. */
+  /**
+   * UUID; never changes.
+   * @schema uuid
+   */
   refundReference: string;
   /** Cents. */
   amount: number;
