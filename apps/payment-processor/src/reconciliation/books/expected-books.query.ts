@@ -5,8 +5,9 @@ import { firstUuidAt, isoTime } from '@svc/messaging';
  * {@link ReconciliationReader}. The first parameter after the range is the watermark. A row that became final at or
  * after the watermark is open, so it is not compared.
  *
- * The database computes the rows and their digests, because a day can have more payments than this process can read in
- * time. A test compares the rows of generated payments with the functions that build the messages to other services.
+ * The database computes the rows, because the functions that build the messages would block this process, which also
+ * serves payers: for half a second and with 130 MB for the 50 000 payments of an hour, in each book. A test compares the
+ * rows of generated payments with these functions.
  */
 
 /** SQL for a JSON object: its members, each with the SQL of its value. */
