@@ -107,14 +107,12 @@ async function attemptAs(
   }
 }
 
-const publishContent =
+const publish =
   (exchange: string, key: string, content: object, headers?: { CC?: string[]; userId?: string }) =>
   async (channel: ConfirmChannel) => {
     channel.publish(exchange, key, Buffer.from(JSON.stringify(content)), headers ?? {});
     await channel.waitForConfirms();
   };
-const publish = (exchange: string, key: string, event: EventEnvelope, headers?: { CC?: string[]; userId?: string }) =>
-  publishContent(exchange, key, [event], headers);
 
 /**
  * Publishes a probe, which every service may do, to a queue of the service. RabbitMQ forwards the expired message to
@@ -228,19 +226,19 @@ describe('required permissions', () => {
 test('permissions.json can be imported again without a change of users and passwords', async () => {
   await rabbitMq.control('import_definitions', join(import.meta.dirname, 'rabbitmq/permissions.json'));
   const { type } = newEvent(SessionCreatedV1.name);
-  expect(await attemptAs('hosted-gateway', publish(names.events, type, newEvent(type)))).toBe(200);
-  expect(await attemptAs('identity', publish(names.events, type, newEvent(type)))).toBe(403);
+  expect(await attemptAs('hosted-gateway', publish(names.events, type, [newEvent(type)]))).toBe(200);
+  expect(await attemptAs('identity', publish(names.events, type, [newEvent(type)]))).toBe(403);
 });
 
 describe('permissions for messages of other services', () => {
   test('a token-key.changed that hosted-gateway forges is refused and not delivered', async () => {
     const forged = newEvent('token-key.changed.v1');
     for (const key of [forged.type, names.partitionKey(forged.type, names.partitionOf('payment-processor'))])
-      expect(await attemptAs('hosted-gateway', publish(names.events, key, forged))).toBe(403);
+      expect(await attemptAs('hosted-gateway', publish(names.events, key, [forged]))).toBe(403);
     const replayedEventKey = names.replayedEventKey('payment-processor', forged.type);
-    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, forged))).toBe(403);
+    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, [forged]))).toBe(403);
     const queue = names.eventQueue('payment-processor');
-    expect(await attemptAs('hosted-gateway', publish('', queue, forged))).toBe(403);
+    expect(await attemptAs('hosted-gateway', publish('', queue, [forged]))).toBe(403);
     await expectNotDelivered(forged);
   });
 
@@ -249,22 +247,22 @@ describe('permissions for messages of other services', () => {
     const others = MESSAGING_SERVICES.filter((service) => service !== 'payment-processor');
     for (const service of others) {
       for (const key of [forged.type, names.eventKey(forged.type, { source: 'session', payer: 'page' })])
-        expect([service, await attemptAs(service, publish(names.events, key, forged))]).toEqual([service, 403]);
+        expect([service, await attemptAs(service, publish(names.events, key, [forged]))]).toEqual([service, 403]);
       const queue = names.eventQueue('webhook-dispatcher');
-      expect([service, await attemptAs(service, publish('', queue, forged))]).toEqual([service, 403]);
+      expect([service, await attemptAs(service, publish('', queue, [forged]))]).toEqual([service, 403]);
     }
     await expectNotDelivered(forged);
   });
 
   test('an event whose routing key and content have different types becomes a dead letter', async () => {
     const forged = newEvent('token-key.changed.v1');
-    expect(await attemptAs('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged))).toBe(200);
+    expect(await attemptAs('hosted-gateway', publish(names.events, SessionCreatedV1.name, [forged]))).toBe(200);
     // RabbitMQ before 3.13 checks only the first routing key, and not those in the CC header.
     const ccHeader = { CC: [forged.type] };
-    await attemptAs('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged, ccHeader));
+    await attemptAs('hosted-gateway', publish(names.events, SessionCreatedV1.name, [forged], ccHeader));
     const replayEnd = { ...newEvent('replay.served.v1', { type: forged.type }), id: forged.id };
     const replayedEventKey = names.replayedEventKey('payment-processor', SessionCreatedV1.name);
-    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, replayEnd))).toBe(200);
+    expect(await attemptAs('hosted-gateway', publish(names.replayedEvents, replayedEventKey, [replayEnd]))).toBe(200);
     await expectDeadLetter('payment-processor', forged);
     await expectNotDelivered(forged);
   });
@@ -273,7 +271,7 @@ describe('permissions for messages of other services', () => {
     await asAdministrator((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
     const [genuine, forged] = [newEvent('token-key.changed.v1'), newEvent('token-key.changed.v1')];
     const sendAs = (service: MessagingService, event: EventEnvelope, userId?: string) =>
-      attemptAs(service, publish(names.deadLetters, 'payment-processor', event, userId ? { userId } : {}));
+      attemptAs(service, publish(names.deadLetters, 'payment-processor', [event], userId ? { userId } : {}));
     expect(await sendAs('hosted-gateway', forged)).toBe(200);
     expect(await sendAs('hosted-gateway', forged, 'svc-hosted-gateway')).toBe(200);
     expect(await sendAs('hosted-gateway', forged, 'svc-identity')).toBe(406);
@@ -299,7 +297,7 @@ describe('permissions for messages of other services', () => {
     // RabbitMQ before 3.13 checks only the first routing key, and not those in the CC header.
     const [key, openKey] = [names.commandKey(command), names.commandKey('open-payable.v1')];
     const isAccepted =
-      (await attemptAs('code-decoder', publishContent(names.commands, openKey, inCcHeader, { CC: [key] }))) === 200;
+      (await attemptAs('code-decoder', publish(names.commands, openKey, inCcHeader, { CC: [key] }))) === 200;
     expect(
       await attemptAs('code-decoder', publishByDeadLettering('code-decoder', names.commands, key, deadLettered)),
     ).toBe(200);
@@ -326,7 +324,7 @@ describe('permissions for messages of other services', () => {
           (channel: ConfirmChannel) => channel.purgeQueue(queue),
           (channel: ConfirmChannel) => channel.deleteQueue(queue),
           (channel: ConfirmChannel) => channel.bindQueue(queue, names.events, SessionCreatedV1.name),
-          publish('', queue, newEvent('payment.succeeded.v1')),
+          publish('', queue, [newEvent('payment.succeeded.v1')]),
         ]),
         (channel) => channel.deleteExchange(names.events),
         (channel) => channel.deleteQueue(names.deadLetterQueue(service)),
@@ -370,7 +368,7 @@ describe('permissions for messages of other services', () => {
     expect(await attemptAs('code-decoder', publish(names.commands, key, event))).toBe(403);
     const queue = names.commandQueue('charge-card.v1', replica);
     expect(await attemptAs('code-decoder', (channel) => channel.assertQueue(queue, { exclusive: true }))).toBe(403);
-    expect(await attemptAs('code-decoder', publish('', queue, event))).toBe(403);
+    expect(await attemptAs('code-decoder', publish('', queue, [event]))).toBe(403);
     expect(await attemptAs('identity', publish(names.replies, replies, event))).toBe(403);
   });
 });

@@ -4,9 +4,9 @@ import { Clock } from '@svc/kernel';
 import {
   EventPattern,
   HeartbeatMonitor,
+  type IdempotentContext,
   MESSAGING_LOG,
   type MessagingLog,
-  type IdempotentContext,
   storeHeartbeats,
 } from '@svc/messaging';
 import { DataSource } from 'typeorm';
