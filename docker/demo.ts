@@ -6,9 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { OWNER_ONLY, readJson, writeAtomically } from '../tools/svc/base/files.ts';
-import { createAdministrationApi } from '../tools/svc/demo/administration-api.ts';
-import { type Demo, DEMO_MERCHANTS, seed } from '../tools/svc/demo/seed.ts';
-import { createPartnerApi, seedPartner } from '../tools/svc/demo/seed-partner.ts';
+import { connectForDemo, connectToMainApi, type Demo, seed } from '../tools/svc/demo/seed.ts';
 
 const adminUrl = 'http://127.0.0.1:7303';
 const apiUrl = 'http://127.0.0.1:7300';
@@ -18,11 +16,8 @@ const partnerFile = join(import.meta.dirname, 'demo', 'partner.json');
 const { ADMIN_KEY: adminKey } = parseEnv(readFileSync(join(import.meta.dirname, '.env'), 'utf8'));
 if (adminKey === undefined) throw new Error('docker/.env has no ADMIN_KEY: run node docker/secrets.ts');
 
-const existing = readJson(file) as Partial<Demo> | undefined;
-const administration = createAdministrationApi(adminUrl, adminKey);
-const merchants = await seed(administration, DEMO_MERCHANTS, existing?.merchants ?? []);
-const existingPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
-const partner = await seedPartner(administration, createPartnerApi(apiUrl), existingPartner);
+const stored: Partial<Demo> = { ...(readJson(file) as object), ...(readJson(partnerFile) as object) };
+const { merchants, ...partner } = await seed(connectForDemo(adminUrl, adminKey), connectToMainApi(apiUrl), stored);
 // All users can read this file, because the shop's container runs as another user. The file does not contain the
 // administrator's key.
 writeAtomically(file, `${JSON.stringify({ merchants }, null, 2)}\n`, 0o644);
