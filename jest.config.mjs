@@ -8,7 +8,7 @@
 /** Tests of migrations, query plans, partitions and the messaging contract, and one flow of each service. */
 export const DEPENDS_ON_POSTGRES_VERSION = [
   '{apps,libs}/**/{plans,entities,column-drift,data-source,planner-settings,preparing-client,room-for-updates}',
-  'apps/{identity,payment-processor}/src/migrations/*',
+  'apps/payment-processor/src/migrations/*',
   'apps/payment-processor/src/ledger/{seal,verify}-ledger',
   'apps/all-in-one/src/{database-roles,schemas}',
   'apps/payment-processor/src/payments/ledger-privileges',

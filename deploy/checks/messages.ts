@@ -35,26 +35,31 @@ const MESSAGE_NAMES = new Map(
 
 /** Reads the messages of every deployed service that has any. */
 export function readMessages(): Map<string, ServiceMessages> {
-  const messagesByApp = readApps().map(({ name }) => [name, readMessagesOf(name)] as const);
+  const commands = new Set(Object.values(MODULES).flatMap(readHandlers).flatMap(toCommand));
+  const messagesByApp = readApps().map(({ name }) => [name, readMessagesOf(name, commands)] as const);
   return new Map(messagesByApp.filter(([, messages]) => Object.values(messages).flat().length > 0));
 }
 
-function readMessagesOf(app: string): ServiceMessages {
+/** @param commands the names of all commands that a service handles */
+function readMessagesOf(app: string, commands: ReadonlySet<string>): ServiceMessages {
   const source = readSource(app);
   const module = MODULES[app];
   const handlers = module === undefined ? [] : readHandlers(module);
   if (module === undefined && /@(Event|Message)Pattern\(/.test(source))
     throw new Error(`${app} handles messages: add its module to deploy/checks/messages.ts`);
   const consumes = handlers.filter(({ isEvent }) => isEvent).map(({ name }) => name);
-  const answers = handlers.filter(({ isEvent }) => !isEvent).map(({ name }) => name);
-  const requests = toMessageNames(source.matchAll(/\brequest\(\s*(\w+V\d+)\b/g));
+  const answers = handlers.flatMap(toCommand);
   const mentionedNames = toMessageNames(
     source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
   );
-  // If the code mentions an event type and neither handles nor requests it, the code publishes it.
-  const publishes = mentionedNames.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
+  // If the code mentions a message and does not handle it, the code sends it.
+  const sent = mentionedNames.filter((name) => ![...consumes, ...answers].includes(name));
+  const publishes = sent.filter((name) => !commands.has(name));
+  const requests = sent.filter((name) => commands.has(name));
   return { publishes, consumes: sortUnique(consumes), answers: sortUnique(answers), requests };
 }
+
+const toCommand = ({ name, isEvent }: Handler): string[] => (isEvent ? [] : [name]);
 
 interface Handler {
   readonly name: string;

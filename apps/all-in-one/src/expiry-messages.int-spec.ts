@@ -21,7 +21,7 @@ const errorMessages = ({ text }: ApiResponse): string[] =>
 test('a payment on the page of an expired session is refused with a message to reload the page', async () => {
   const sessionId = await merchants.createSession('site 1');
   const { text: page } = await api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` });
-  const body = { reference: randomUUID(), try: 1, encryptedCard: await encryptForPage(page, sessionId, 1) };
+  const body = { reference: randomUUID(), paymentNumber: 1, encryptedCard: await encryptForPage(page, sessionId, 1) };
   api.clock.advance(SESSION_LIFETIME_MS);
   const response = await api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
   expect(errorMessages(response)).toEqual([

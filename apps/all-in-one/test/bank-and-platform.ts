@@ -95,7 +95,7 @@ export async function startBankAndPlatform(
       const encryptedCard = await encryptForPage(html, sessionId, attemptNumber);
       await request('POST', `/pay/${sessionId}/payments`, {
         reference: randomUUID(),
-        try: attemptNumber,
+        paymentNumber: attemptNumber,
         encryptedCard,
       });
     },

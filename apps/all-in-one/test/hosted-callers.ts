@@ -129,7 +129,7 @@ export class TwoMerchants {
     const requestId = randomUUID();
     const sessionId = await this.createSession(caller, requestId);
     const html = (await this.api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` })).text;
-    const body = { reference: randomUUID(), try: 1, encryptedCard: await encryptForPage(html, sessionId, 1) };
+    const body = { reference: randomUUID(), paymentNumber: 1, encryptedCard: await encryptForPage(html, sessionId, 1) };
     const paid = await this.api.callHosted({ method: 'POST', path: `/pay/${sessionId}/payments`, body });
     const redirectUrl = (JSON.parse(paid.text) as { redirectUrl?: string }).redirectUrl;
     if (redirectUrl === undefined) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
@@ -159,7 +159,7 @@ export class TwoMerchants {
     const path = `/c/${invoice.code}`;
     const html = (await this.api.callHosted({ method: 'GET', path })).text;
     const reference = randomUUID();
-    const body = { reference, try: 1, encryptedCard: await encryptForPage(html, invoice.reference, 1), tipAmount };
+    const body = { reference, paymentNumber: 1, encryptedCard: await encryptForPage(html, invoice.reference, 1), tipAmount };
     const paid = await this.api.callHosted({ method: 'POST', path: `${path}/payments`, body });
     if (paid.status !== 200) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
     const headers = { cookie: `svc-payment=${reference}` };

@@ -13,11 +13,7 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   // events.
   maxBatchWaitMs: 20,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [
-    Credentials1763500000010,
-    PartnerCredentials1763500000020,
-    Schema1763500006000,
-  ],
+  migrations: [Credentials1763500000010, PartnerCredentials1763500000020, Schema1763500006000],
   // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.
   maxParamLength: 6_144,
 };

@@ -134,7 +134,7 @@ const publicRow = (endpoint: string, object: string, status: string, newRequest:
 const newPayRequest = (pagePath: string, attempt = 1): ApiRequest => ({
   method: 'POST',
   path: `${pagePath}/payments`,
-  body: { reference: randomUUID(), try: attempt, encryptedCard: 'a.b.c' },
+  body: { reference: randomUUID(), paymentNumber: attempt, encryptedCard: 'a.b.c' },
 });
 
 const invoicePage = ({ invoiceCode }: HostedTestData): string => `/c/${invoiceCode}`;

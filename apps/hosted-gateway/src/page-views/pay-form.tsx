@@ -3,7 +3,7 @@
  * anything. The script sends only the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
-import { buildDeclineText, buildReferenceText, buildPaymentsLeftText } from '../languages/decline-text.js';
+import { buildDeclineText, buildPaymentsLeftText, buildReferenceText } from '../languages/decline-text.js';
 import { LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';
 import { useFrame, useMessages } from './page-frame.js';

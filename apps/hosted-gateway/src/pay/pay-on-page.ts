@@ -16,10 +16,10 @@ import { applyPayment } from '../payment-copies/apply-payment.js';
 import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
 import { describePayable } from '../sessions/session.js';
 import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
-import { checkPaymentLimit } from './payables/payment-limits.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
 import { getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
+import { checkPaymentLimit } from './payables/payment-limits.js';
 
 /** A pay request of the page. */
 export interface PayCommand {

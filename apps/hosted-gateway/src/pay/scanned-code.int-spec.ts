@@ -27,7 +27,7 @@ interface SessionWithCode {
 async function createSessionWithCode(): Promise<SessionWithCode> {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);
-  return { sessionId, payable, code: payable.source.code! };
+  return { sessionId, payable, code: payable.source.code };
 }
 const openByCode = (code: string, query = '') => gateway.call('GET', `/c/${code}${query}`);
 const openFromShop = async ({ sessionId }: SessionWithCode): Promise<string> =>

@@ -12,7 +12,7 @@ function decideSessionPage({ session, ...facts }: Facts): {
 } {
   const completeSession = {
     sessionId: 's',
-    code: null,
+    code: 'C',
     merchantOrderId: 'order-17',
     returnUrl: 'https://shop.example/return',
     cancelUrl: 'https://shop.example/cart',

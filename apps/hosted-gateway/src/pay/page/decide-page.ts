@@ -13,9 +13,9 @@ import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { determineSessionState } from '../../sessions/session.js';
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
-import { checkPaymentLimit } from '../payables/payment-limits.js';
 import { buildInvoiceOrder, buildPaymentChoice } from '../payables/invoice-order.js';
 import { getPayableId, isInvoice, type PagePayable } from '../payables/page-payable.js';
+import { checkPaymentLimit } from '../payables/payment-limits.js';
 import { buildMerchantLink } from './payer-links.js';
 
 /**
@@ -174,7 +174,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     encryptionKey,
     renderedAt: now.toISOString(),
     decline: isDeclined ? buildDeclineDetails(latest) : undefined,
-    ...(isScanned(address) || payable.code === null ? {} : { code: ownCodeText(payable.code, facts.codesUrl) }),
+    ...(isScanned(address) ? {} : { code: ownCodeText(payable.code, facts.codesUrl) }),
     ...(isInvoice(payable) ? { choice: buildPaymentChoice(payable) } : {}),
   };
   return form;

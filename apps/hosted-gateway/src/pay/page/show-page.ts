@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { HostedGatewayConfig } from '../../config.js';
-import { buildDeclineText, buildReferenceText, buildPaymentsLeftText } from '../../languages/decline-text.js';
+import { buildDeclineText, buildPaymentsLeftText, buildReferenceText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
