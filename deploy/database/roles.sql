@@ -33,13 +33,6 @@ BEGIN
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), login);
     END LOOP;
     EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service, owner);
-    -- Before ADR 45 the service's role owned the schema. Transfer its objects only once: later the role may own objects that
-    -- it has created itself, such as large objects, and must not get these privileges again because of them.
-    IF EXISTS (SELECT FROM pg_namespace WHERE nspname = service AND nspowner = role::regrole) THEN
-      EXECUTE format('REASSIGN OWNED BY %I TO %I', role, owner);
-      EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO %I', service, role);
-      EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO %I', service, role);
-    END IF;
     EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', service);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', service, role);
     -- Privileges on objects that migrations create. A migration of an append-only table revokes UPDATE and DELETE

@@ -55,10 +55,12 @@ export function readFrom(file: string, position: number): string {
   return existsSync(file) ? readFileSync(file).subarray(position).toString('utf8') : '';
 }
 
+const MAX_LOG_BYTES = 50 * 1024 * 1024;
+
 /** Opens a log for appending. A log over the limit is first renamed to `.1`, which replaces an older `.1`. */
-export function openLog(file: string, rotateOverMegabytes = 50): { handle: number; startsAt: number } {
+export function openLog(file: string): { handle: number; startsAt: number } {
   mkdirSync(dirname(file), { recursive: true });
-  if (existsSync(file) && statSync(file).size > rotateOverMegabytes * 1024 * 1024) renameSync(file, `${file}.1`);
+  if (existsSync(file) && statSync(file).size > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
   const handle = openSync(file, 'a', OWNER_ONLY);
   return { handle, startsAt: statSync(file).size };
 }

@@ -125,7 +125,7 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     ...publicPorts,
     administration: ports.admin,
     ...(isPostgresRunning ? {} : { PostgreSQL: ports.postgres }),
-    ...(isDistributed ? ports.alone : {}),
+    ...(isDistributed ? ports.services : {}),
     ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
   });
   if (lan !== undefined) await requireFreePorts(publicPorts, lan);

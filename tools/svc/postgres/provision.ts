@@ -13,8 +13,7 @@ const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
 
 /**
  * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at
- * each start. This also adds a new service, changes passwords, and updates databases of earlier releases, in which
- * services owned their schemas.
+ * each start. This also adds a new service and changes passwords.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {

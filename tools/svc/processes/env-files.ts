@@ -72,7 +72,7 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
       ...base,
       ...errorPages,
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
-      SVC_PORT: String(ports.alone[name]),
+      SVC_PORT: String(ports.services[name]),
       ...optionalVariable('SVC_AMQP_URL', broker?.amqpUrls[name]),
       ...optionalVariable('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
       ...optionalVariable('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
@@ -81,7 +81,7 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
       ...forwardedVariables(name, forwarded),
     },
   ]);
-  const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
+  const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.services[name])]);
   const tls = tlsVariables(settings);
   return {
     ...(Object.fromEntries(services) as Record<Service, Variables>),

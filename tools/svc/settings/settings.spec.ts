@@ -17,8 +17,8 @@ describe('the ports of a platform', () => {
   });
 
   it('are all different', () => {
-    const { alone, ...others } = planPorts(undefined);
-    const ports = [...Object.values(others), ...Object.values(alone)];
+    const { services, ...others } = planPorts(undefined);
+    const ports = [...Object.values(others), ...Object.values(services)];
     expect(ports).toHaveLength(8 + SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });

@@ -26,8 +26,8 @@ export interface Ports {
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** Ports of services in their own processes: behind the reverse proxy. */
-  readonly alone: Readonly<Record<Service, number>>;
+  /** Ports of services in their own processes, behind the reverse proxy. */
+  readonly services: Readonly<Record<Service, number>>;
 }
 
 export interface Settings {
@@ -104,7 +104,7 @@ export function planPorts(base: string | undefined): Ports {
   if (!Number.isInteger(first) || first < LOWEST_PORT || first > highest) {
     throw new SvcError(`SVC_PORT_BASE must be a whole number from ${LOWEST_PORT} to ${highest}, not "${base}"`);
   }
-  const alone = Object.fromEntries(SERVICES.map((service, index) => [service, first + 10 + index]));
+  const services = Object.fromEntries(SERVICES.map((service, index) => [service, first + 10 + index]));
   return {
     api: first,
     gateway: first + 1,
@@ -114,14 +114,14 @@ export function planPorts(base: string | undefined): Ports {
     transformer: first + 5,
     postgres: first + 32,
     rabbitMq: first + HIGHEST_OFFSET,
-    alone: alone as Record<Service, number>,
+    services: services as Record<Service, number>,
   };
 }
 
 /** The port on which a process of this app listens; of the reverse proxy, the port of the API. */
 export function portOf(ports: Ports, app: Service | 'front' | 'simulated-acquirer'): number {
   if (app === 'front') return ports.api;
-  return app === 'simulated-acquirer' ? ports.acquirer : ports.alone[app];
+  return app === 'simulated-acquirer' ? ports.acquirer : ports.services[app];
 }
 
 export function urlOf(port: number): string {
