@@ -81,7 +81,10 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
       ...forwardedVariables(name, forwarded),
     },
   ]);
-  const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.services[name])]);
+  const upstreams = SERVICES.map((name) => [
+    `SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`,
+    urlOf(ports.services[name]),
+  ]);
   const tls = tlsVariables(settings);
   return {
     ...(Object.fromEntries(services) as Record<Service, Variables>),

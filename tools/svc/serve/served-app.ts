@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { SupervisedAppName } from '../processes/processes.ts';
 import type { ReloadOutcome } from '../supervisor/control.ts';
 import { AppBuild } from './app-build.ts';
-import type { HostListener } from './platform-host.ts';
 import { PageBuild } from './page-build.ts';
+import type { HostListener } from './platform-host.ts';
 import { watchSources } from './source-watcher.ts';
 import { TypeCheck } from './type-check.ts';
 
