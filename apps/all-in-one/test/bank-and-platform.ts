@@ -91,7 +91,7 @@ export async function startBankAndPlatform(
       return { sessionId, state: dataAttribute(html, 'state') ?? 'no page', html };
     },
     pay: async ({ sessionId, html }) => {
-      const attemptNumber = Number(dataAttribute(html, 'try'));
+      const attemptNumber = Number(dataAttribute(html, 'payment-number'));
       const encryptedCard = await encryptForPage(html, sessionId, attemptNumber);
       await request('POST', `/pay/${sessionId}/payments`, {
         reference: randomUUID(),

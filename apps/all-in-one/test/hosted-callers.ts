@@ -159,7 +159,12 @@ export class TwoMerchants {
     const path = `/c/${invoice.code}`;
     const html = (await this.api.callHosted({ method: 'GET', path })).text;
     const reference = randomUUID();
-    const body = { reference, paymentNumber: 1, encryptedCard: await encryptForPage(html, invoice.reference, 1), tipAmount };
+    const body = {
+      reference,
+      paymentNumber: 1,
+      encryptedCard: await encryptForPage(html, invoice.reference, 1),
+      tipAmount,
+    };
     const paid = await this.api.callHosted({ method: 'POST', path: `${path}/payments`, body });
     if (paid.status !== 200) throw new Error(`Not paid: ${paid.status} ${paid.text}`);
     const headers = { cookie: `svc-payment=${reference}` };

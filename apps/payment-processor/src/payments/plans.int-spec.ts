@@ -31,7 +31,7 @@ function listTableReads(plan: string): string[] {
   return lines.flatMap((line, index) => {
     const [, scan, table] = /^(.*Scan.*) on ([a-z_]+)(?: \w+)?  \(cost/.exec(line) ?? [];
     if (scan === undefined || /^(CTE|Function|Subquery) Scan/.test(line)) return [];
-    const columns = /^Index Cond: (.*)$/.exec(lines[index + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
+    const columns = /^Index Cond: (.*)$/.exec(lines[index + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w."]+\)/g) ?? [];
     const condition = Array.from(columns, ([, column]) => column).join(', ') || 'everything';
     return [`${scan} on ${table}: ${condition}`];
   });

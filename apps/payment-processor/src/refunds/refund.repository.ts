@@ -14,8 +14,8 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
-import { refundTransfer } from '../ledger/transfer.js';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
+import { refundTransfer } from '../ledger/transfer.js';
 import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 

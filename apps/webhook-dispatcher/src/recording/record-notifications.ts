@@ -11,7 +11,7 @@ import { NotificationRepository } from './notification.repository.js';
 /**
  * Inserts one notification for the session of each payment. If the webhook of the payment's site is enabled, inserts
  * one notification for the site too (M6). A notification for which the worker of this process has a permit is inserted
- * under the worker's lease and sent immediately, which saves the transaction of a lease request (ADR 72). All other
+ * under the worker's lease and sent immediately, which saves the transaction of a lease request (ADR 74). All other
  * notifications are pending until a worker leases them.
  *
  * A "Success" is the notification of a successful payment, a "Failed" is the notification of a failed payment. In a

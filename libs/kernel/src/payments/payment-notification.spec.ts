@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
-import { buildPaymentNotification,hasNotification, isPaymentOutcome } from './payment-notification.js';
+import { buildPaymentNotification, hasNotification, isPaymentOutcome } from './payment-notification.js';
 
 const failedPayment: PaymentSnapshot = {
   reference: 'r',
