@@ -340,7 +340,7 @@ ALTER TABLE ONLY notification_positions
     ADD CONSTRAINT notification_positions_pkey PRIMARY KEY (merchant_id, site_id, mode);
 
 ALTER TABLE ONLY notifications
-    ADD CONSTRAINT notifications_of_site UNIQUE (merchant_id, site_id, mode, "position");
+    ADD CONSTRAINT notifications_by_position UNIQUE (merchant_id, site_id, mode, "position");
 
 ALTER TABLE ONLY notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (notification_id);

@@ -69,7 +69,7 @@ const NOTIFICATIONS = `
         type            text        NOT NULL CONSTRAINT notifications_type CHECK (type IN ('payment', 'refund')),
         body            text        NOT NULL CONSTRAINT notifications_body CHECK (octet_length(body) BETWEEN 2 AND 1048576),
         kept_since      timestamptz NOT NULL,
-        CONSTRAINT notifications_of_site UNIQUE (merchant_id, site_id, mode, position)
+        CONSTRAINT notifications_by_position UNIQUE (merchant_id, site_id, mode, position)
       );
       COMMENT ON TABLE notifications IS 'Final payments and refunds of each site, as the stream of the site sends them (M6). Deleted after some days.';
       COMMENT ON COLUMN notifications.notification_id IS 'Derived from the payment, so an event that is delivered again inserts nothing.';

@@ -277,7 +277,7 @@ test('the statements for notifications use index scans, even if the tables are e
   );
   expect(readPlan).toMatch(/Index Scan using notification_positions_pkey on notification_positions p/);
   expect(readPlan).toMatch(
-    /Index Scan using notifications_of_site on notifications .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
+    /Index Scan using notifications_by_position on notifications .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
   const insertPlan = await planOf(retrieval.dataSource, () => notifications.insertNew([newEvent()]));
   expect(insertPlan).toMatch(/Index Only Scan using notifications_pkey on notifications n/);
