@@ -175,7 +175,7 @@ describe('concurrent calls that read sessions:', () => {
     const payments = newSessions.slice(0, 6).map((session) => buildPaidPayment(session));
     await sessions.upsertPayments(payments);
     const addresses = newSessions.flatMap(({ sessionId, code }) => [
-      ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
+      ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
     await using lock = await lockTable();

@@ -5,8 +5,8 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import type { NewNotification } from '../notifications/notification.js';
 import { NotificationRepository } from '../recording/notification.repository.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
-import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 

@@ -7,8 +7,8 @@ import { isFailure } from '../retries/circuit.js';
 import { classifyResponse } from '../retries/classify-response.js';
 import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
-import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { CountFailure } from './count-failure.js';
+import { DeliveryAttemptRecorder } from './delivery-attempt-recorder.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { signNotification } from './sign-notification.js';
 

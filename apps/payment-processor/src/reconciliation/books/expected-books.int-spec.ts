@@ -39,7 +39,7 @@ interface GeneratedPayment {
 const text = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme-ascii' });
 
 const source: fc.Arbitrary<PayableSource> = fc.oneof(
-  fc.record({ merchantOrderId: text }).map((fields) => ({ ...buildPayable().source, ...fields }) as PayableSource),
+  fc.record({ merchantOrderId: text }).map((fields) => ({ ...buildPayable().source, ...fields })),
   fc.record({ externalReference: text }, { requiredKeys: [] }).map((fields) => ({
     ...buildInvoicePayable().source,
     ...fields,
