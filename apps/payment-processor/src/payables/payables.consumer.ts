@@ -15,7 +15,7 @@ import {
   SessionExtendedV1,
 } from '@svc/contracts';
 import { invalidField, isUuid } from '@svc/kernel';
-import { EventPattern, type IdempotentContext,MessagePattern } from '@svc/messaging';
+import { EventPattern, type IdempotentContext, MessagePattern } from '@svc/messaging';
 import { ClosePayable } from './close-payable.js';
 import { OpenPayable } from './open-payable.js';
 import { PayableRepository } from './payable.repository.js';
