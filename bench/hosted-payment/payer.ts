@@ -107,8 +107,11 @@ function buildPayRequest(page: string, sessionId: string): string {
     if (value === undefined) throw new Error(`The page has no data-${name}.`);
     return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   };
-  const paymentNumber = Number(readAttribute('payment-number'));
+  // A commit that `--against` names may have another word for the number of the payment.
+  const hasOldName = page.includes(' data-try="');
+  const paymentNumber = Number(readAttribute(hasOldName ? 'try' : 'payment-number'));
   const binding = { sessionId, try: paymentNumber, expiresAt: readAttribute('expires-at') };
   const encryptedCard = encryptCard({ card: CARD, binding }, readAttribute('encryption-key'));
-  return JSON.stringify({ reference: randomUUID(), paymentNumber, encryptedCard });
+  const reference = randomUUID();
+  return JSON.stringify({ reference, ...(hasOldName ? { try: paymentNumber } : { paymentNumber }), encryptedCard });
 }
