@@ -126,8 +126,9 @@ let version = 0;
 export async function createMerchant(
   processor: Processor,
   overrides: Partial<MerchantChanged> = {},
+  siteId = 5001,
 ): Promise<{ merchantId: number; siteId: number }> {
-  const ids = { merchantId: overrides.merchantId ?? ++merchantId, siteId: 5001 };
+  const ids = { merchantId: overrides.merchantId ?? ++merchantId, siteId };
   await processor.deliver(
     anEvent(MerchantChangedV1, String(ids.merchantId), ++version, {
       merchantId: ids.merchantId,

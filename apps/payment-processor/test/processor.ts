@@ -42,12 +42,15 @@ export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
-  /** Encrypts the card for this payable and try, and requests the charge, as the payment page does. */
+  /**
+   * Encrypts the card for this payable and try, and requests the charge, as the payment page does. First stores the
+   * payable's merchant and site ({@link storeOwner}), unless `isOwnerKnown` is false.
+   */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
   /** Requests the charge as the page of an invoice does; by default the amount of the invoice without a tip. */
   payInvoice(
     payable: PayableDescriptor<InvoiceSource>,
-    options?: Omit<PayOptions, 'command'> & { readonly command?: Partial<ChargeInvoice> },
+    options?: Omit<PayOptions, 'command' | 'isOwnerKnown'> & { readonly command?: Partial<ChargeInvoice> },
   ): Promise<PaymentSnapshot>;
   /** Sends the command find-payable. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
@@ -86,6 +89,28 @@ export interface PayOptions {
   readonly try?: number;
   readonly reference?: string;
   readonly command?: Partial<ChargeCard>;
+  readonly isOwnerKnown?: boolean;
+}
+
+/**
+ * Stores the payable's merchant and site, if they are unknown, as if their events had arrived. Events replace these rows.
+ * A site of another merchant becomes a site of this merchant, because payables of different merchants have the same site
+ * in most tests.
+ */
+export async function storeOwner(
+  { superuser }: Pick<TestService, 'superuser'>,
+  { merchantId, siteId }: Pick<PayableDescriptor<PayableSource>, 'merchantId' | 'siteId'>,
+): Promise<void> {
+  await superuser.query(
+    `INSERT INTO known_merchants (merchant_id, name, features, grants, minimum_amount, fees, version)
+     VALUES ($1, 'Karoo Books', '{}', '[]', 100, '{}', 0) ON CONFLICT DO NOTHING`,
+    [merchantId],
+  );
+  await superuser.query(
+    `INSERT INTO known_sites AS s (site_id, merchant_id, site_reference, version) VALUES ($1, $2, 'WEB', 0)
+     ON CONFLICT (site_id) DO UPDATE SET merchant_id = excluded.merchant_id WHERE s.merchant_id <> excluded.merchant_id`,
+    [siteId, merchantId],
+  );
 }
 
 /** Reads all records of the simulated bank: charges, reversals, refunds and stored cards. */
@@ -136,7 +161,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   const commands = new Commands(broker);
   const buildChargeCommand = async (
     { payableId }: PayableDescriptor<PayableSource>,
-    { card, try: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command'>,
+    { card, try: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command' | 'isOwnerKnown'>,
   ): Promise<Omit<ChargeCard, 'payable'>> => ({
     reference,
     try: nth,
@@ -155,12 +180,14 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     showPaymentCommands,
     findTillInvoice,
     bankFile,
-    pay: async (payable, { command = {}, ...options } = {}) =>
-      commands.request(ChargeCardV1, {
+    pay: async (payable, { command = {}, isOwnerKnown = true, ...options } = {}) => {
+      if (isOwnerKnown) await storeOwner(testService, payable);
+      return commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
         ...(await buildChargeCommand(payable, options)),
         ...command,
-      }),
+      });
+    },
     payInvoice: async (payable, { command = {}, ...options } = {}) =>
       commands.request(ChargeInvoiceV1, {
         payable,

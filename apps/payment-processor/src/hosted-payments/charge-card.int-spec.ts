@@ -88,9 +88,29 @@ test('a payment and its events contain the merchant’s name and the site’s re
     ['success', 'RENAMED'],
     ['failed', 'WEB'],
   ]);
-  // The site of another merchant must not appear.
-  const paymentOfOtherMerchant = await processor.pay(buildPayable({ merchantId: merchantId + 500_000, siteId }));
-  expect(paymentOfOtherMerchant).toMatchObject({ merchantName: '', siteReference: '' });
+});
+
+test('a session is charged only after the events of its merchant and site, because a payment keeps its names and fee terms', async () => {
+  const { merchantId, siteId } = await createMerchant(processor);
+  const [payable, reference, before] = [
+    buildPayable({ merchantId, siteId: 998_001 }),
+    randomUUID(),
+    processor.chargedReferences(),
+  ];
+  const siteOfOtherMerchant = buildPayable({ merchantId: merchantId + 500_000, siteId });
+  for (const notReady of [payable, siteOfOtherMerchant]) {
+    const payment = processor.pay(notReady, { reference, isOwnerKnown: false });
+    await expect(payment).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+    expect(await processor.findPayable(notReady.payableId)).toEqual({});
+    expect(await processor.pollPayments(notReady)).toEqual([]);
+  }
+  expect(processor.chargedReferences()).toEqual(before);
+
+  await createMerchant(processor, { merchantId, fees: { test: { basisPoints: 100, fixedAmount: 5 } } }, 998_001);
+  const paid = await processor.pay(payable, { reference, isOwnerKnown: false });
+  expect(paid).toMatchObject({ state: 'success', merchantName: 'Karoo Books', siteReference: 'WEB' });
+  expect(paid).toMatchObject({ reference, payable: { tries: 1 } });
+  expect((await readTransfers(paid)).map(({ kind }) => kind).sort()).toEqual(['capture', 'fee']);
 });
 
 test.each([

@@ -28,7 +28,7 @@ type ChargeResult =
    * process has settled the payment.
    */
   | { readonly kind: 'attempted'; readonly payment: PaymentSnapshot | undefined }
-  /** The payable was not available. Nothing was recorded. */
+  /** The payable was not available, or its merchant or site is unknown. Nothing was recorded. */
   | { readonly kind: 'notAccepted' }
   /** No permit at the acquirer was free in time. Nothing was recorded. */
   | { readonly kind: 'busy' }
@@ -124,10 +124,13 @@ export class ChargeCard {
   private async reject({ payable, try: nth }: PageCharge): Promise<never> {
     const current = await this.payables.find(payable.payableId);
     const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
-    // Another payment had reserved the payable. If there is no refusal now, that payment has ended, and the client can
-    // retry.
-    const refusal = findRefusal(current, request, this.clock.now()) ?? 'payment.in-progress';
-    throw new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
+    // If there is no refusal now, the event of the merchant or site has not arrived, or another payment had reserved the
+    // payable and has ended. In both cases the client can retry.
+    const refusal = findRefusal(current, request, this.clock.now());
+    if (!refusal && !(await this.payments.knowsNames(payable)))
+      throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    const isInProgress = !refusal || refusal === 'payment.in-progress';
+    throw new DomainError(refusal ?? 'payment.in-progress', isInProgress ? { retryAfterSeconds: 2 } : {});
   }
 }
 

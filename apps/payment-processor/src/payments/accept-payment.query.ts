@@ -16,8 +16,8 @@ export const insertAttempts = (from: string, json: string): string => insertJson
 
 /**
  * SQL for a statement that accepts a payment. The SQL joins the FROM item `merchant`, which contains the merchant's
- * current `merchantName` and the fee terms for the payment's mode, with the names of {@link PAYMENT_MAP}. A merchant that
- * is not stored yet has an empty name and no fee. The lateral join forces an index lookup by key. With a plain join the
+ * current `merchantName` and the fee terms for the payment's mode, with the names of {@link PAYMENT_MAP}. The name is NULL
+ * while the merchant is unknown. A mode without fee terms has no fee. The lateral join forces an index lookup by key. With a plain join the
  * planner might read the whole table.
  *
  * @param mode SQL expression for the payment's mode
@@ -25,8 +25,20 @@ export const insertAttempts = (from: string, json: string): string => insertJson
  */
 export function joinMerchant(mode: string, merchantId: string): string {
   return `CROSS JOIN LATERAL (
-             SELECT coalesce(max(m.name), '') AS "merchantName", coalesce(max((terms ->> 'basisPoints')::int), 0) AS "feeBasisPoints",
+             SELECT max(m.name) AS "merchantName", coalesce(max((terms ->> 'basisPoints')::int), 0) AS "feeBasisPoints",
                     coalesce(max((terms ->> 'fixedAmount')::bigint), 0) AS "feeFixedAmount"
                FROM known_merchants m CROSS JOIN LATERAL (SELECT m.fees -> ${mode} AS terms) AS fee
               WHERE m.merchant_id = ${merchantId}) AS merchant`;
+}
+
+/**
+ * SQL for the reference of the till (for an invoice) or of the site (for a session). NULL while the site is unknown, or
+ * is known as a site of another merchant.
+ *
+ * @param payable FROM item with the columns `source`, `"siteId"` and `"merchantId"`
+ */
+export function siteReferenceOf(payable: string): string {
+  return `coalesce(${payable}.source ->> 'siteReference',
+                         (SELECT s.site_reference FROM known_sites s
+                           WHERE s.site_id = ${payable}."siteId" AND s.merchant_id = ${payable}."merchantId"))`;
 }

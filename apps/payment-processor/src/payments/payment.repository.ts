@@ -24,7 +24,7 @@ import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
 import { PAYABLE_MAP } from '../payables/payable.repository.js';
-import { insertAttempts, insertPayments, joinMerchant } from './accept-payment.query.js';
+import { insertAttempts, insertPayments, joinMerchant, siteReferenceOf } from './accept-payment.query.js';
 import type { AttemptEnd, AttemptState } from './attempt.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from './attempt.repository.js';
 import { settledPayment } from './payment.js';
@@ -62,7 +62,8 @@ export class PaymentRepository {
    * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined.
    * Inserts a missing payable, because the payment may have overtaken the event `session.created`. The payment and the
    * event contain the current name of the merchant, and the reference of the till (for an invoice) or of the site (for
-   * a session).
+   * a session). Accepts no payment while one of these is unknown ({@link knowsNames}), because a payment keeps its names
+   * and fee terms.
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -167,6 +168,17 @@ export class PaymentRepository {
     return items.map(({ event }) => rowsById.get(event.aggregateId));
   }
 
+  /** False while identity's event of the payable's merchant or site has not arrived. */
+  async knowsNames({ mode, merchantId, siteId, source }: PayableDescriptor<PayableSource>): Promise<boolean> {
+    const [row] = await this.dataSource.query<[{ known: boolean }]>(
+      `SELECT "merchantName" IS NOT NULL AND ${siteReferenceOf('payable')} IS NOT NULL AS known
+         FROM (SELECT $1::text AS mode, $2::bigint AS "merchantId", $3::bigint AS "siteId", $4::jsonb AS source) AS payable
+         ${joinMerchant('payable.mode', 'payable."merchantId"')}`,
+      [mode, merchantId, siteId, JSON.stringify(source)],
+    );
+    return row.known;
+  }
+
   /** The payment of this payable with the client's `reference`, in its current state. */
   async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
@@ -223,15 +235,18 @@ const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFix
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
-         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt
+         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt, merchant.*,
+                ${siteReferenceOf('payable')} AS "siteReference"
            FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
           CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, tries int)
           CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
+          ${joinMerchant('payable.mode', 'payable."merchantId"')}
        ), payable AS (
          INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
          SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", tries, 2, "acceptedAt", "acceptedAt"
            FROM item
-          WHERE "expiresAt" > "acceptedAt" AND tries <= "triesMax"
+          WHERE "merchantName" IS NOT NULL AND "siteReference" IS NOT NULL
+            AND "expiresAt" > "acceptedAt" AND tries <= "triesMax"
             AND (tries = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
                           AND (SELECT true FROM payments earlier
                                 WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
@@ -244,12 +259,8 @@ const ACCEPT = statementWithEvents({
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING holder, version
        ), accepted AS (
-         SELECT item."paymentId", payable.version, item.payment, item.attempt, merchant.*,
-                coalesce(item.source ->> 'siteReference',
-                         (SELECT s.site_reference FROM known_sites s
-                           WHERE s.site_id = item."siteId" AND s.merchant_id = item."merchantId"), '') AS "siteReference"
+         SELECT "paymentId", version, item.payment, attempt, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"
            FROM payable JOIN item ON item."paymentId" = payable.holder
-           ${joinMerchant('item.mode', 'item."merchantId"')}
        ), payment AS (
          ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
        ), attempt AS (

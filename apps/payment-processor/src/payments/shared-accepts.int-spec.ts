@@ -63,18 +63,18 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     );
     await processor.dataSource.query(`INSERT INTO known_sites VALUES ($1, $1, $2, 1)`, [id, `WEB ${id}`]);
   }
+  await processor.dataSource.query(`INSERT INTO known_sites VALUES (703, 703, 'WEB 703', 1)`);
   const [idsOfBooks, idsOfFoods, mixedIds] = [
     { merchantId: 701, siteId: 701 },
     { merchantId: 702, siteId: 702 },
     { merchantId: 701, siteId: 702 },
   ];
-  const payableWithFailedTry = await createStoredPayable(processor, mixedIds);
+  const payableWithFailedTry = await createStoredPayable(processor, idsOfBooks);
   await createFailedTry(payableWithFailedTry);
   const availablePayables = [
     await createStoredPayable(processor, idsOfBooks),
     buildPayable(idsOfFoods),
     payableWithFailedTry,
-    buildPayable({ merchantId: 703 }),
   ];
 
   /** Changes of a payable, each with the number of the try that is then rejected. */
@@ -101,6 +101,11 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     [buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
     [buildPayable(), 2],
     [buildPayable({ triesMax: 1 }), 2],
+    // The site is unknown, belongs to another merchant, or has an unknown merchant.
+    [buildPayable({ ...idsOfBooks, siteId: 704 }), 1],
+    [buildPayable(mixedIds), 1],
+    [await createStoredPayable(processor, mixedIds), 1],
+    [buildPayable({ merchantId: 703, siteId: 703 }), 1],
   );
   const before = await readPayables(rejectedPayables.map(([payable]) => payable));
 
@@ -115,15 +120,14 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   const accepted = await Promise.all(accepts);
 
   expect(statements.batches().map((ids) => ids.length)).toEqual([availablePayables.length + rejectedPayables.length]);
-  const names = (merchantName = '', siteReference = '') => ({ merchantName, siteReference });
+  const names = (merchantName: string, siteReference: string) => ({ merchantName, siteReference });
   const summary = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
     return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };
   expect(accepted.map((attempt) => summary(attempt!.payment))).toEqual([
     { ...names('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
     { ...names('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
-    { ...names('Karoo Books'), version: 4, tries: 2 },
-    { ...names(), version: 2, tries: 1 },
+    { ...names('Karoo Books', 'WEB 701'), version: 4, tries: 2 },
   ]);
   const eventsByPayment = new Map((await findEvents(availablePayables)).map((event) => [event.aggregateId, event]));
   for (const { paymentId, attemptId, payment } of accepted.map((attempt) => attempt!)) {

@@ -6,20 +6,21 @@ import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { buildPayable } from '../builders.js';
-import type { Processor } from '../processor.js';
+import { type Processor, storeOwner } from '../processor.js';
 
 /** The acquirer and account for payments of this payable. */
 export function buildRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
   return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
 }
 
-/** Accepts a payment as ChargeCard does, without calling the acquirer. */
+/** Accepts a payment as ChargeCard does, without calling the acquirer. First stores the payable's merchant and site. */
 export async function acceptPayment(
   processor: Processor,
   payable: PayableDescriptor = buildPayable(),
   nth = 1,
   reference: string = randomUUID(),
 ): Promise<OpenAttempt | undefined> {
+  await storeOwner(processor, payable);
   const now = processor.clock.now();
   const payment = acceptedPayment({
     payable,

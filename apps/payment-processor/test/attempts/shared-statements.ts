@@ -10,7 +10,7 @@ import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { buildPayable } from '../builders.js';
-import type { Processor } from '../processor.js';
+import { type Processor, storeOwner } from '../processor.js';
 import { buildRoute, createOpenAttempt } from './open-attempt.js';
 
 export const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
@@ -24,7 +24,9 @@ export interface TestReplica {
   stop(): Promise<void>;
 }
 
+/** First stores the merchant and the site of {@link buildPayable}, because {@link acceptWith} does not store them. */
 export async function startReplica(processor: Processor): Promise<TestReplica> {
+  await storeOwner(processor, buildPayable());
   const { url } = processor.dataSource.options as { url: string };
   const dataSource = await newDataSource({ url, applicationName: `replica ${randomUUID()}` }).initialize();
   const events = new EventLog(dataSource, processor.clock);
