@@ -29,8 +29,8 @@ const PAGES: readonly (readonly [file: string, title: string, content: string])[
 ];
 
 /**
- * Writes only files whose content has changed, each of them at once: a running service and a second build may read the
- * folder meanwhile.
+ * Writes only files whose content has changed, each of them atomically, because a running service may read the folder
+ * meanwhile. Keeps the temporary files (`.new`) of a concurrent build.
  */
 export function writeSite(folder = PAGES_FOLDER): void {
   const site = createSite();

@@ -90,6 +90,7 @@ export class ChargeStore {
     const { refundKey, chargeKey, amount, outcome } = record;
     const isFirst = !this.refunds.has(refundKey);
     this.refunds.set(refundKey, record);
+    // A pending refund is never declined later, so it counts at once.
     if (isFirst && outcome !== 'declined') this.refundedAmounts.set(chargeKey, this.refundedAmount(chargeKey) + amount);
     this.addToStatement(record);
     return record;

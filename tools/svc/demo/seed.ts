@@ -74,7 +74,7 @@ interface MerchantPlan {
 
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
-/** Every other site accepts keyless requests from this machine. */
+/** The second site of each merchant accepts requests without a key from this machine. */
 export const DEMO_MERCHANTS: readonly MerchantPlan[] = [
   {
     name: 'Karoo Roastery',

@@ -98,8 +98,8 @@ export class CreateInvoice {
   }
 
   /**
-   * The invoices of earlier requests with the same key and with the same body. An expired invoice cannot become a second
-   * debt, so the same body creates a new one; the same key does not, because a key never creates two invoices.
+   * The invoices of earlier requests with the same key and with the same body. An expired invoice cannot be paid, so an
+   * equal body may create another one. An equal key may not, because a key never creates two invoices.
    */
   private async findRepeated(owner: InvoiceOwner, { key, body }: RequestIdentities): Promise<RepeatedRequests> {
     const earlier = await this.requests.find(

@@ -24,7 +24,7 @@ export class InvoiceRequestRepository {
     if (requests.length === 0) return [];
     return this.dataSource.query<RememberedRequest[]>(
       // PostgreSQL 15 would filter all requests of the site by "request_id = ANY", and a join would be
-      // reversed. OFFSET 0 makes each id a look-up of its own.
+      // reversed. OFFSET 0 forces one look-up in the index for each id.
       `SELECT r.request_id AS "requestId", r.fingerprint, r.invoice_id AS "invoiceId"
          FROM unnest($4::text[]) AS wanted (request_id)
          CROSS JOIN LATERAL (SELECT request_id, fingerprint, invoice_id FROM invoice_requests
@@ -41,8 +41,9 @@ export class InvoiceRequestRepository {
   }
 
   /**
-   * Stores that a request with these identities has returned an existing invoice. Returns false if one of the identities
-   * was stored within the last 72 hours. A body that is stored for the invoice `expiredInvoiceId` is replaced.
+   * Stores that a request with these identities has returned an existing invoice. Also replaces a body that is stored for
+   * the invoice `expiredInvoiceId`. Returns false if one of the identities was stored within the last 72 hours: the
+   * others are stored nevertheless.
    */
   async insertIfAbsent(
     owner: InvoiceOwner,

@@ -86,8 +86,8 @@ const TILL_CODES = `
 `;
 
 /**
- * A row begins with either of its halves, because the events of two services arrive in any order. The fillfactor
- * reserves space on each page for new versions of its rows, so that updates need not write indexes (HOT updates).
+ * The first event inserts the row, because the events of the two services arrive in any order. The fillfactor reserves
+ * space on each page for new versions of its rows, so that updates need not write indexes (HOT updates).
  */
 const SESSION_CODES = `
   CREATE TABLE session_codes (

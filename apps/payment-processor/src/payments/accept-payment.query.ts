@@ -16,9 +16,9 @@ export const insertAttempts = (from: string, json: string): string => insertJson
 
 /**
  * SQL for a statement that accepts a payment. The SQL joins the FROM item `merchant`, which contains the merchant's
- * current `merchantName` and the fee terms for the payment's mode, with the names of {@link PAYMENT_MAP}. The name is NULL
- * while the merchant is unknown. A mode without fee terms has no fee. The lateral join forces an index lookup by key. With a plain join the
- * planner might read the whole table.
+ * current `merchantName` and the fee terms for the payment's mode, with the names of {@link PAYMENT_MAP}. The aggregates
+ * return one row also for an unknown merchant, whose name is NULL. A mode without fee terms has no fee. The lateral join
+ * forces an index lookup by key. With a plain join the planner might read the whole table.
  *
  * @param mode SQL expression for the payment's mode
  * @param merchantId SQL expression for the merchant's id

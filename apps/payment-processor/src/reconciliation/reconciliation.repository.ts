@@ -42,7 +42,7 @@ export interface RunView {
 const LEASE_MS = 60_000;
 /** A replica renews its lease after this time, well before the lease expires. */
 export const RENEW_AFTER_MS = LEASE_MS / 4;
-/** Limit of starts of a nightly run after errors, and of any run whose replicas crash. */
+/** A nightly run that fails, or any run whose replica crashes, is started at most this often. */
 export const MAX_STARTS = 3;
 /** A day with differences or open rows is compared again in each of this number of nights. */
 const MAX_NIGHTS = 31;

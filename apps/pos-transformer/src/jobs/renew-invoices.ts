@@ -30,7 +30,7 @@ export class RenewInvoices {
   ) {}
 
   runStep(): void {
-    // An estimate could close an invoice that customers can still pay, and offline no new invoice can be made.
+    // With an estimated time, an invoice that customers can still pay could be closed, and offline no new one is made.
     if (!this.clock.isPlatformTimeKnown) return;
     const changedAfter = this.clock.later(-ABANDONED_AFTER_MS).toISOString();
     const createdBefore = this.clock.later(-MIN_INVOICE_AGE_MS).toISOString();

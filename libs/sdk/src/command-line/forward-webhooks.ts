@@ -61,6 +61,7 @@ export async function forwardWebhooks(
   signal: AbortSignal,
 ): Promise<void> {
   const { write, wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = forwarding;
+  // Existing notifications are not forwarded: read to the end of the feed.
   let after: string | undefined;
   for (let hasMore = true; hasMore && !signal.aborted;)
     ({ after = after, hasMore } = await client.listNotifications(after));

@@ -91,9 +91,9 @@ async function createTemplate(name: string, migrate: (database: string) => Promi
 }
 
 /**
- * Creates an owner and a role without ownership for the schema, like deploy/database/roles.sql. So the tests of a
- * service fail if a migration forgets to grant a privilege. The roles are not dropped, because they belong to the
- * server.
+ * Creates the owner of the schema and the role of the service, which owns nothing, as deploy/database/roles.sql does. So
+ * the tests of a service fail if a migration forgets to grant a privilege. The roles are not dropped, because they
+ * belong to the server.
  */
 async function separateOwner(database: string, role: string): Promise<void> {
   const owner = ownerOf(role);
@@ -154,8 +154,8 @@ function urlOf(database: string, role?: string): string {
 }
 
 /**
- * `./svc test` starts a separate server for each Jest worker, because an open transaction holds back all relays of its
- * server.
+ * `./svc test` starts a separate server for each Jest worker, because the event relays of a server wait for its open
+ * transactions.
  */
 function serverUrl(): string {
   const urls = (process.env['SVC_TEST_DATABASE_URLS'] ?? '').split(' ').filter((url) => url !== '');
