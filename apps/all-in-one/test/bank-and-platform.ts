@@ -10,6 +10,7 @@ import { paymentProcessorService } from '@svc/payment-processor';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { anEvent, ManualClock, startTestService, type TestService } from '@svc/testing';
 import type { JWK } from 'jose';
+import { storeOwner } from '../../payment-processor/test/processor.js';
 import { encryptCard } from './encrypt-card.js';
 import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './unreliable-acquirer.js';
 
@@ -68,6 +69,8 @@ export async function startBankAndPlatform(
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, newSitePayload()), ...signingKeyEvents());
+  // A payment needs the names of its merchant and site.
+  await storeOwner(processor, SITE);
   const relayAllEvents = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
