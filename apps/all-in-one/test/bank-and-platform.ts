@@ -10,7 +10,6 @@ import { paymentProcessorService } from '@svc/payment-processor';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { anEvent, ManualClock, startTestService, type TestService } from '@svc/testing';
 import type { JWK } from 'jose';
-import { storeOwner } from '../../payment-processor/test/processor.js';
 import { encryptCard } from './encrypt-card.js';
 import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './unreliable-acquirer.js';
 
@@ -70,7 +69,15 @@ export async function startBankAndPlatform(
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, newSitePayload()), ...signingKeyEvents());
   // A payment needs the names of its merchant and site.
-  await storeOwner(processor, SITE);
+  await processor.superuser.query(
+    `INSERT INTO known_merchants (merchant_id, name, features, grants, minimum_amount, fees, version)
+     VALUES ($1, 'Karoo Books', '{}', '[]', 100, '{}', 1)`,
+    [SITE.merchantId],
+  );
+  await processor.superuser.query(
+    `INSERT INTO known_sites (site_id, merchant_id, site_reference, version) VALUES ($1, $2, 'web', 1)`,
+    [SITE.siteId, SITE.merchantId],
+  );
   const relayAllEvents = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
