@@ -4,7 +4,15 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, startBrowser, waitForHeading } from './browser/browser.js';
+import {
+  closeContext,
+  fillCard,
+  holdReturn,
+  payButton,
+  screenshot,
+  startBrowser,
+  waitForHeading,
+} from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -27,7 +35,7 @@ beforeEach(async () => {
   context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
   url = await states.open({ amount: ++amount });
 });
-afterEach(() => context.close());
+afterEach(() => closeContext(context));
 
 const CARD = ['Card number', 'Expiry date', 'CVV', 'Name on card'] as const;
 const inputValues = (page: Page): Promise<string[]> =>

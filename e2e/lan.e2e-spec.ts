@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { PATIENCE } from '@svc/testing';
 import { type Browser, type BrowserContext, devices, type Page } from 'playwright-core';
 import {
+  closeContext,
   fillCard,
   holdReturn,
   payButton,
@@ -80,7 +81,7 @@ function testOnNetwork(deployment: string, name: string): void {
       page = await context.newPage();
     });
     afterEach(async () => {
-      await context?.close();
+      await closeContext(context);
       expect(pageErrors).toEqual([]);
     });
 

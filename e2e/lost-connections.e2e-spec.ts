@@ -5,7 +5,15 @@
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, startBrowser, waitForHeading } from './browser/browser.js';
+import {
+  closeContext,
+  fillCard,
+  holdReturn,
+  payButton,
+  screenshot,
+  startBrowser,
+  waitForHeading,
+} from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -50,7 +58,7 @@ describe('the payment page', () => {
     url = await states.open({ amount: ++amount });
     page = await newTab();
   });
-  afterEach(() => context.close());
+  afterEach(() => closeContext(context));
 
   async function newTab(): Promise<Page> {
     const tab = await context.newPage();

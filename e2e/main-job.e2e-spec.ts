@@ -2,6 +2,7 @@
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
+  closeContext,
   fillCard,
   holdReturn,
   payButton,
@@ -42,7 +43,7 @@ describe.each([
   });
   // No step of any test may cause an error or a blocked resource.
   afterEach(async () => {
-    await context?.close();
+    await closeContext(context);
     expect(pageErrors).toEqual([]);
   });
 

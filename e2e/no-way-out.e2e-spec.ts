@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, startBrowser, waitForHeading } from './browser/browser.js';
+import { closeContext, fillCard, holdReturn, payButton, startBrowser, waitForHeading } from './browser/browser.js';
 import { PageStates, VERIFIED } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -36,7 +36,7 @@ beforeEach(async () => {
   url = await states.open({ amount: ++amount });
   page = await newTab(url);
 });
-afterEach(() => context.close());
+afterEach(() => closeContext(context));
 
 async function newTab(address: string): Promise<Page> {
   const tab = await context.newPage();

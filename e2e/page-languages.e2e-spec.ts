@@ -7,7 +7,15 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
 import { getLanguage, type Language, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
-import { axeFindings, holdReturn, NOT_CONTRAST, screenshot, scrollsSideways, startBrowser } from './browser/browser.js';
+import {
+  axeFindings,
+  closeContext,
+  holdReturn,
+  NOT_CONTRAST,
+  screenshot,
+  scrollsSideways,
+  startBrowser,
+} from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -33,7 +41,7 @@ beforeEach(async () => {
   // The browser's language (English) differs from the session's language.
   context = await browser.newContext({ locale: 'en-ZA', timezoneId: 'Africa/Johannesburg', viewport: PHONE });
 });
-afterEach(() => context.close());
+afterEach(() => closeContext(context));
 
 async function newPage(url: string): Promise<Page> {
   const page = await context.newPage();
@@ -157,7 +165,7 @@ it('a link changes the language: the session stays, and the page asks before it 
 });
 
 it('the language can be changed without script', async () => {
-  await context.close();
+  await closeContext(context);
   context = await browser.newContext({ locale: 'af-ZA', javaScriptEnabled: false, viewport: PHONE });
   const page = await newPage(await states.open());
   await waitForText(page, getLanguage('af').messages.form.heading);

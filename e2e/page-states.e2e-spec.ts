@@ -9,6 +9,7 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  closeContext,
   fillCard,
   holdReturn,
   NOT_CONTRAST,
@@ -69,7 +70,7 @@ describe('the page', () => {
     pageErrors = [];
   });
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    await Promise.all(contexts.splice(0).map(closeContext));
     expect(pageErrors).toEqual([]);
   });
 
@@ -119,7 +120,7 @@ describe('the page', () => {
     // The browser reports a 404 as an error, but in these states it is correct.
     if (NOT_FOUND_STATES.includes(name)) pageErrors.length = 0;
     expect(pageErrors).toEqual([]);
-    await page.context().close();
+    await closeContext(page.context());
   }
 
   it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
@@ -364,7 +365,7 @@ describe('the page', () => {
         await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity),
       );
       expect(requests).toEqual(['/pay']);
-      await page.context().close();
+      await closeContext(page.context());
     }
     console.log(`first contentful paint, ms: ${paints.map(Math.round).join(', ')}`);
     expect(Math.min(...paints)).toBeLessThan(MAX_PAINT_MS);

@@ -10,6 +10,7 @@ import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  closeContext,
   fillCard,
   payButton,
   recordPageErrors,
@@ -47,7 +48,7 @@ afterAll(async () => {
   await browser?.close();
 });
 afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  await Promise.all(contexts.splice(0).map(closeContext));
   // When two payers pay at the same moment, one of them gets a 409, as expected.
   const faults = pageErrors.splice(0).flat();
   expect(faults.filter((pageError) => !/^409: |status of 409/.test(pageError))).toEqual([]);
@@ -320,7 +321,7 @@ describe('an invoice with two payers', () => {
       expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
       if (!byPhone) await screenshot(phone, 'till-phone-5-paid-by-partner');
       winners.add(byPhone ? 'phone' : 'partner');
-      await phone.context().close();
+      await closeContext(phone.context());
     }
     expect([...winners].sort()).toEqual(['partner', 'phone']);
   });

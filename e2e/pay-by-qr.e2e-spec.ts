@@ -9,6 +9,7 @@ import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  closeContext,
   fillCard,
   holdReturn,
   payButton,
@@ -46,7 +47,7 @@ describe('paying by QR', () => {
     await browser?.close();
   });
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    await Promise.all(contexts.splice(0).map(closeContext));
     expect(pageErrors.splice(0).flat()).toEqual([]);
   });
 

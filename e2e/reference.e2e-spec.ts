@@ -1,7 +1,7 @@
 /** The API reference that the platform serves, in a real browser. With SVC_DOCS_PICTURES=1 it updates the pictures. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { recordPageErrors, startBrowser } from './browser/browser.js';
+import { closeContext, recordPageErrors, startBrowser } from './browser/browser.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -32,7 +32,7 @@ it.each([
   expect(await page.locator('#reference').innerText()).toContain(summary);
   if (name === 'gateway') await takePicture(page);
   expect(pageErrors).toEqual([]);
-  await context.close();
+  await closeContext(context);
 });
 
 it('every link in the list of references works', async () => {
@@ -43,7 +43,7 @@ it('every link in the list of references works', async () => {
   expect(links.length).toBeGreaterThan(9);
   const answers = await Promise.all(links.map((link) => fetch(link)));
   expect(answers.map(({ status }) => status)).toEqual(links.map(() => 200));
-  await context.close();
+  await closeContext(context);
 });
 
 /**

@@ -3,6 +3,7 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  closeContext,
   fillCard,
   payButton,
   recordPageErrors,
@@ -30,7 +31,7 @@ beforeEach(async () => {
   page = await context.newPage();
   await page.goto(platform.demo.shopUrl);
 });
-afterEach(() => context.close());
+afterEach(() => closeContext(context));
 
 async function expectAccessible(name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -8,7 +8,7 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from './browser/browser.js';
+import { closeContext, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -55,7 +55,7 @@ async function load(url: string): Promise<readonly [Load, Load]> {
     };
     return [await view(), await view()];
   } finally {
-    await context.close();
+    await closeContext(context);
   }
 }
 

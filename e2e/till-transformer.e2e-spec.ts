@@ -5,7 +5,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
-import { recordPageErrors, screenshot, startBrowser } from './browser/browser.js';
+import { closeContext, recordPageErrors, screenshot, startBrowser } from './browser/browser.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
@@ -147,6 +147,6 @@ describe('a customer display', () => {
     expect(pageErrors).toEqual([]);
     expect(Math.max(first, second)).toBeLessThan(1_000 * PATIENCE);
     console.log(`display: paid after ${Math.round(first)} and ${Math.round(second)} ms`);
-    await context.close();
+    await closeContext(context);
   });
 });

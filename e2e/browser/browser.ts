@@ -6,6 +6,7 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const SCREENSHOTS = join(import.meta.dirname, '..', 'screenshots');
+const MAX_CLOSE_MS = 5_000;
 
 /** @param switches additional switches of Chromium */
 export async function startBrowser(...switches: string[]): Promise<Browser> {
@@ -25,6 +26,17 @@ export async function startBrowser(...switches: string[]): Promise<Browser> {
       ...switches,
     ],
   });
+}
+
+/**
+ * Closes a context, and waits at most a few seconds for it. In rare cases Chromium never confirms the command. The
+ * context then ends with its browser, which Playwright kills if necessary.
+ */
+export async function closeContext(context: BrowserContext | undefined): Promise<void> {
+  let isClosed = context === undefined;
+  const closing = context?.close().finally(() => (isClosed = true));
+  const late = waitUntil('the context is closed', MAX_CLOSE_MS, () => Promise.resolve(isClosed)).catch(console.warn);
+  await Promise.race([closing, late]);
 }
 
 /** Records errors and warnings of the console, exceptions and error responses, in all tabs of a context. */
