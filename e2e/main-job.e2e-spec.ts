@@ -152,7 +152,7 @@ describe.each([
     await seesOrderPaid();
   });
 
-  it('the page shows a decline and accepts a second try', async () => {
+  it('the page shows a decline and accepts a second payment', async () => {
     await checkOut();
     await fillCard(page, '4000 0000 0000 0002');
     await payButton(page).click();
@@ -162,7 +162,7 @@ describe.each([
     await screenshot(page, 'declined-1-payment-page');
 
     await page.getByRole('link', { name: 'Back to store' }).click();
-    await page.locator('.failed-tries').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
+    await page.locator('.failed-payments').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
     expect(await orderState()).toBe('awaiting-payment');
     await screenshot(page, 'declined-2-order');
     await goToPayment();
@@ -172,7 +172,7 @@ describe.each([
     await fillCard(page, '4242 4242 4242 4242');
     await payButton(page).click();
     await waitForHeading(page, 'Payment successful');
-    await screenshot(page, 'declined-3-second-try-receipt');
+    await screenshot(page, 'declined-3-second-payment-receipt');
     await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click({ noWaitAfter: true });
     await allowReturn();
     await seesOrderPaid();

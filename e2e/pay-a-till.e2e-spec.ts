@@ -247,7 +247,7 @@ describe('the payer', () => {
     expect(chargesOf(await paymentsOf(reference))).toEqual([9_050]);
   });
 
-  it('keeps the input when another payer’s try has failed, and pays with it', async () => {
+  it('keeps the input when another payer’s payment has failed, and pays with it', async () => {
     const { code, reference } = await createInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     const number = phone.getByLabel('Card number');

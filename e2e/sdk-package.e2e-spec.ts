@@ -110,7 +110,7 @@ test('a page encrypts a card, and a payment with the encrypted card succeeds', a
     const { body: publicJwk } = await callApi<{ kid: string }>(platform, 'GET', '/v1/cards/encryption-key', headers);
     const reference = randomUUID();
     const sessionId = `${platform.demo.partner.organisationId}.${reference}`;
-    const binding = { sessionId, try: 1, expiresAt: new Date(Date.now() + 600_000).toISOString() };
+    const binding = { sessionId, paymentNumber: 1, expiresAt: new Date(Date.now() + 600_000).toISOString() };
     const encryptedCard = await page.evaluate(
       (input) => (globalThis as unknown as { encryptCard: typeof encryptCard }).encryptCard(input),
       { card: CARD, binding, publicJwk: publicJwk! },

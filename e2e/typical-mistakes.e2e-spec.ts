@@ -153,7 +153,7 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   [
     'an address where nothing listens',
     () => create({}, clientOf({ gatewayUrl: 'http://127.0.0.1:59', wait: () => Promise.resolve() })),
-    'No answer: http://127.0.0.1:59: connect ECONNREFUSED 127.0.0.1:59. Is this the right address?',
+    'No response: http://127.0.0.1:59: connect ECONNREFUSED 127.0.0.1:59. Is this the right address?',
   ],
 ];
 

@@ -202,10 +202,10 @@ CREATE TABLE known_invoices (
     currency text NOT NULL,
     line_items jsonb NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    tries_max integer NOT NULL,
+    max_payments integer NOT NULL,
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
-    tries integer NOT NULL,
+    payment_count integer NOT NULL,
     CONSTRAINT known_invoices_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT known_invoices_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT known_invoices_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -215,8 +215,8 @@ CREATE TABLE known_invoices (
     CONSTRAINT known_invoices_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT known_invoices_payable_version CHECK ((payable_version > 0)),
     CONSTRAINT known_invoices_site_reference CHECK ((length(site_reference) <= 100)),
-    CONSTRAINT known_invoices_tries CHECK (((tries >= 0) AND (tries <= 100))),
-    CONSTRAINT known_invoices_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
+    CONSTRAINT known_invoices_payment_count CHECK (((payment_count >= 0) AND (payment_count <= 100))),
+    CONSTRAINT known_invoices_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100)))
 )
 WITH (fillfactor='70');
 
@@ -333,7 +333,7 @@ CREATE TABLE sessions (
     extended boolean NOT NULL,
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
-    tries integer NOT NULL,
+    payment_count integer NOT NULL,
     traceparent text,
     CONSTRAINT sessions_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT sessions_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
@@ -354,7 +354,7 @@ CREATE TABLE sessions (
     CONSTRAINT sessions_return_url CHECK ((length(return_url) <= 2048)),
     CONSTRAINT sessions_site_name CHECK ((length(site_name) <= 100)),
     CONSTRAINT sessions_traceparent CHECK ((length(traceparent) <= 100)),
-    CONSTRAINT sessions_tries CHECK (((tries >= 0) AND (tries <= 100)))
+    CONSTRAINT sessions_payment_count CHECK (((payment_count >= 0) AND (payment_count <= 100)))
 )
 WITH (fillfactor='50');
 

@@ -381,11 +381,11 @@ CREATE TABLE payables (
     amount bigint NOT NULL,
     currency text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    tries_max integer NOT NULL,
+    max_payments integer NOT NULL,
     source jsonb NOT NULL,
     state text NOT NULL,
     holder uuid,
-    tries integer NOT NULL,
+    payment_count integer NOT NULL,
     version bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     modified_at timestamp with time zone NOT NULL,
@@ -394,8 +394,8 @@ CREATE TABLE payables (
     CONSTRAINT payables_holder CHECK (((state = ANY (ARRAY['reserved'::text, 'paid'::text])) = (holder IS NOT NULL))),
     CONSTRAINT payables_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
-    CONSTRAINT payables_tries CHECK (((tries >= 0) AND (tries <= tries_max))),
-    CONSTRAINT payables_tries_max CHECK (((tries_max >= 1) AND (tries_max <= 100)))
+    CONSTRAINT payables_payment_count CHECK (((payment_count >= 0) AND (payment_count <= max_payments))),
+    CONSTRAINT payables_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100)))
 )
 WITH (fillfactor='60');
 

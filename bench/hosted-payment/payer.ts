@@ -110,7 +110,7 @@ function buildPayRequest(page: string, sessionId: string): string {
   // A commit that `--against` names may have another word for the number of the payment.
   const hasOldName = page.includes(' data-try="');
   const paymentNumber = Number(readAttribute(hasOldName ? 'try' : 'payment-number'));
-  const binding = { sessionId, try: paymentNumber, expiresAt: readAttribute('expires-at') };
+  const binding = { sessionId, paymentNumber, try: paymentNumber, expiresAt: readAttribute('expires-at') };
   const encryptedCard = encryptCard({ card: CARD, binding }, readAttribute('encryption-key'));
   const reference = randomUUID();
   return JSON.stringify({ reference, ...(hasOldName ? { try: paymentNumber } : { paymentNumber }), encryptedCard });

@@ -65,7 +65,7 @@ function newSnapshot({ merchantId, siteId }: Merchant, notificationUrl: string):
       notificationUrl,
       code: '0'.repeat(20),
     },
-    payable: { payableId: sessionId, state: 'paid', version: 3, tries: 1 },
+    payable: { payableId: sessionId, state: 'paid', version: 3, paymentCount: 1 },
     merchantName: 'Merchant',
     siteReference: 'WEB',
   };

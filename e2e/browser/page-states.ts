@@ -110,7 +110,7 @@ export class PageStates {
   async processing(): Promise<string> {
     return this.updateSession(
       await this.open(),
-      `UPDATE hosted_gateway.sessions SET payable_state = 'reserved', payable_version = 2, tries = 1 WHERE session_id = $1`,
+      `UPDATE hosted_gateway.sessions SET payable_state = 'reserved', payable_version = 2, payment_count = 1 WHERE session_id = $1`,
     );
   }
 

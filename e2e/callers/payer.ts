@@ -36,7 +36,7 @@ export async function payRequestFromPage(page: string, cardNumber = APPROVED): P
   const card: CardData = { cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 };
   const encryptedCard = await encryptCard({
     card,
-    binding: { sessionId, try: paymentNumber, expiresAt: data('expires-at') },
+    binding: { sessionId, paymentNumber: paymentNumber, expiresAt: data('expires-at') },
     publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
   });
   const callsPath = data('calls-path');

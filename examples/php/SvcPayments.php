@@ -26,7 +26,7 @@ final class SvcPaymentsError extends RuntimeException
         public readonly ?string $type = null,
     ) {
         $page = $type === null ? '' : " (see $type)";
-        parent::__construct(($httpStatus === 0 ? 'No answer' : $httpStatus) . ': ' . implode('; ', $messages) . $page);
+        parent::__construct(($httpStatus === 0 ? 'No response' : $httpStatus) . ': ' . implode('; ', $messages) . $page);
     }
 }
 

@@ -114,7 +114,7 @@ const TARGETS: Readonly<Record<string, RequestTarget>> = {
 
 function encryptCardFor(reference: string): Promise<string> {
   const sessionId = `${partners.logins.get('A')!.organisationId}.${reference}`;
-  return encryptCard(cardKey, { sessionId, try: 1, expiresAt: api.clock.later(60_000).toISOString() });
+  return encryptCard(cardKey, { sessionId, paymentNumber: 1, expiresAt: api.clock.later(60_000).toISOString() });
 }
 
 /** Paths of all fields in a body, also of the objects and lists that contain other fields. */

@@ -134,7 +134,7 @@ export function dataAttribute(html: string, name: string): string | undefined {
 /** Encrypts an approved card with the key and for the session of the page, as the script of the page does. */
 export async function encryptForPage(html: string, sessionId: string, attemptNumber: number): Promise<string> {
   const key = JSON.parse(dataAttribute(html, 'encryption-key') ?? '') as JWK & { kid: string };
-  return encryptCard(key, { sessionId, try: attemptNumber, expiresAt: dataAttribute(html, 'expires-at') });
+  return encryptCard(key, { sessionId, paymentNumber: attemptNumber, expiresAt: dataAttribute(html, 'expires-at') });
 }
 
 /** Reads the bank's records. The last line with an idempotency key is the current state of the charge with that key. */

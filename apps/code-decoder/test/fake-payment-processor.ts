@@ -48,7 +48,7 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
     return current.state === 'open' ? store(payable, 'closed', current.version + 1) : copySnapshot(current);
   };
   const store = (descriptor: PayableDescriptor<PayableSource>, state: PayableState, version: number): FakePayable => {
-    const entry = { payableId: descriptor.payableId, state, version, tries: 0, descriptor };
+    const entry = { payableId: descriptor.payableId, state, version, paymentCount: 0, descriptor };
     payables.set(descriptor.payableId, entry);
     return entry;
   };
@@ -93,8 +93,8 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
   };
 }
 
-function copySnapshot({ payableId, state, version, tries }: PayableSnapshot): PayableSnapshot {
-  return { payableId, state, version, tries };
+function copySnapshot({ payableId, state, version, paymentCount }: PayableSnapshot): PayableSnapshot {
+  return { payableId, state, version, paymentCount };
 }
 
 function rejectWith(code: ErrorCode): ReplyEnvelope {

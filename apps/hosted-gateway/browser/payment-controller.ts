@@ -102,7 +102,7 @@ export class PaymentController {
     this.sendCount = 0;
     try {
       const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
-      const binding = { sessionId, try: this.paymentNumber, expiresAt: pageData['expiresAt'] ?? '' };
+      const binding = { sessionId, paymentNumber: this.paymentNumber, expiresAt: pageData['expiresAt'] ?? '' };
       const card = readCard(texts, now());
       const brand = cardBrand(card.cardNumber);
       if (brand.name !== 'unknown') storeBrand(brand.label, card.cardNumber);

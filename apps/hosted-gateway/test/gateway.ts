@@ -140,14 +140,14 @@ export function buildSessionRequest(overrides: Record<string, unknown> = {}): Re
 }
 
 /**
- * A payment of a session or of an invoice, as payment-processor reports it. `version` and `tries` belong to the
+ * A payment of a session or of an invoice, as payment-processor reports it. `version` and `paymentCount` belong to the
  * payable.
  */
 export function buildPayment<Source extends PayableSource = HostedSessionSource>(
   payable: PayableDescriptor<Source>,
-  overrides: Partial<HostedPaymentSnapshot<Source>> & { version: number; tries?: number },
+  overrides: Partial<HostedPaymentSnapshot<Source>> & { version: number; paymentCount?: number },
 ): HostedPaymentSnapshot<Source> {
-  const { version, tries = 1, ...rest } = overrides;
+  const { version, paymentCount = 1, ...rest } = overrides;
   const state = rest.state ?? 'success';
   return {
     reference: randomUUID(),
@@ -171,7 +171,7 @@ export function buildPayment<Source extends PayableSource = HostedSessionSource>
       payableId: payable.payableId,
       state: state === 'success' ? 'paid' : state === 'failed' ? 'open' : 'reserved',
       version,
-      tries,
+      paymentCount,
     },
     merchantName: 'Karoo Books',
     siteReference: 'web',

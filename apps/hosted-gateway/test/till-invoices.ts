@@ -19,7 +19,7 @@ export interface InvoiceOptions {
   readonly amount?: number;
   readonly lineItems?: LineItem[];
   readonly externalReference?: string;
-  readonly triesMax?: number;
+  readonly maxPayments?: number;
   readonly siteReference?: string;
 }
 
@@ -31,7 +31,7 @@ export function buildInvoiceCreated(
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
   { lineItems, siteReference = 'TILL-1', ...options }: InvoiceOptions = {},
 ): InvoiceCreated {
-  const { mode = 'test', amount = 8_950, triesMax = 100, externalReference = 'basket-17' } = options;
+  const { mode = 'test', amount = 8_950, maxPayments = 100, externalReference = 'basket-17' } = options;
   const invoiceReference = randomUUID();
   return {
     payable: {
@@ -40,7 +40,7 @@ export function buildInvoiceCreated(
       merchantId,
       siteId,
       amount,
-      triesMax,
+      maxPayments,
       currencyISOCode: 'ZAR',
       expiresAt: gateway.clock.later(3_600_000).toISOString(),
       source: { kind: 'invoice', invoiceReference, externalReference, siteReference, code: newOwnCode() },

@@ -13,7 +13,7 @@ export function buildPayable(overrides: Partial<PayableDescriptor> = {}): Payabl
     amount: 12345,
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:30:00.000Z',
-    triesMax: 5,
+    maxPayments: 5,
     source: {
       kind: 'session',
       sessionId,
@@ -34,7 +34,7 @@ export function buildInvoicePayable(
   return {
     ...buildPayable(),
     payableId: invoiceReference,
-    triesMax: 100,
+    maxPayments: 100,
     source: { kind: 'invoice', invoiceReference, siteReference: 'TILL-1', code: '01234567890123456789' },
     ...overrides,
   };

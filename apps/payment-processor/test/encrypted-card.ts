@@ -15,10 +15,10 @@ export const CARDS = {
   refundResponseLost: '4000000000007262',
 } as const;
 
-/** Encrypts a card as a page does: with the processor's public key, bound to a session and a try (P8). */
+/** Encrypts a card as a page does: with the processor's public key, bound to a session and a payment (P8). */
 export async function encryptCard(
   publicJwk: PublicKeyJwk,
-  binding: { sessionId: string; try: number; expiresAt?: string },
+  binding: { sessionId: string; paymentNumber: number; expiresAt?: string },
   card: Record<string, unknown> = {},
   header: { zip?: string } = {},
 ): Promise<string> {

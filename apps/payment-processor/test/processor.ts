@@ -43,7 +43,7 @@ export const CODES_URL = 'https://pay.svc.example';
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /**
-   * Encrypts the card for this payable and try, and requests the charge, as the payment page does. First stores the
+   * Encrypts the card for this payable and payment, and requests the charge, as the payment page does. First stores the
    * payable's merchant and site ({@link storeOwner}), unless `isOwnerKnown` is false.
    */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
@@ -86,7 +86,7 @@ export interface Processor extends TestService {
 
 export interface PayOptions {
   readonly card?: string;
-  readonly try?: number;
+  readonly paymentNumber?: number;
   readonly reference?: string;
   readonly command?: Partial<ChargeCard>;
   readonly isOwnerKnown?: boolean;
@@ -161,13 +161,13 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   const commands = new Commands(broker);
   const buildChargeCommand = async (
     { payableId }: PayableDescriptor<PayableSource>,
-    { card, try: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command' | 'isOwnerKnown'>,
+    { card, paymentNumber: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command' | 'isOwnerKnown'>,
   ): Promise<Omit<ChargeCard, 'payable'>> => ({
     reference,
-    try: nth,
+    paymentNumber: nth,
     encryptedCard: await encryptCard(
       cardKey!.payload.publicJwk,
-      { sessionId: payableId, try: nth },
+      { sessionId: payableId, paymentNumber: nth },
       card ? { cardNumber: card } : {},
     ),
     payerReturnUrl: `https://pay.example/pay?sessionId=${payableId}`,

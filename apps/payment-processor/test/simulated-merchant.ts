@@ -107,7 +107,7 @@ export class SimulatedMerchant {
 
   private async chargeOnPage(amount: number) {
     const payable = this.buildPayable(amount);
-    const binding = { sessionId: payable.payableId, try: 1, expiresAt: payable.expiresAt };
+    const binding = { sessionId: payable.payableId, paymentNumber: 1, expiresAt: payable.expiresAt };
     return this.processor.pay(payable, {
       command: { encryptedCard: await encryptCard(this.processor.cardKey, binding) },
     });

@@ -41,7 +41,7 @@ export function newHostedPayment(
       notificationUrl: url,
       code: newOwnCode(),
     },
-    payable: { payableId: sessionId, state: isSuccess ? 'paid' : 'open', version: 3, tries: 1 },
+    payable: { payableId: sessionId, state: isSuccess ? 'paid' : 'open', version: 3, paymentCount: 1 },
     merchantName: 'Merchant',
     siteReference: 'SHOP-1',
   };

@@ -116,7 +116,7 @@ describe('sendOnce', () => {
     });
     await expect(createExchange([{ body }]).sendOnce(GET)).rejects.toMatchObject({
       httpStatus: 0,
-      errors: [{ message: expect.stringMatching(/^https?:\/\/[\w.:]+: The answer is larger than 1 MiB$/) as string }],
+      errors: [{ message: expect.stringMatching(/^https?:\/\/[\w.:]+: The response is larger than 1 MiB$/) as string }],
     });
     expect(cancel).toHaveBeenCalled();
   });
@@ -381,7 +381,7 @@ describe('readResponse', () => {
     expect(readOrCatch(createResponse(200, { 'x-request-id': 'req-77' }, body))).toMatchObject({
       httpStatus: 200,
       status: 'InternalServer',
-      errors: [{ message: 'The answer cannot be read: body is missing or malformed' }],
+      errors: [{ message: 'The response cannot be read: body is missing or malformed' }],
       requestId: 'req-77',
       retryable: false,
       cause: new MalformedPaymentError('body'),

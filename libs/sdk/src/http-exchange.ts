@@ -96,7 +96,7 @@ export class HttpExchange {
    */
   async openStream(request: ApiRequest, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new Error('The answer does not begin in time')), this.timeoutMs);
+    const timer = setTimeout(() => timeout.abort(new Error('The response does not begin in time')), this.timeoutMs);
     let apiResponse: ApiResponse;
     try {
       const response = await this.send(request, AbortSignal.any([signal, timeout.signal]));
@@ -281,7 +281,7 @@ export function readResponse<T>(apiResponse: ApiResponse, reader: (body: Record<
     throw new SvcApiError({
       httpStatus: apiResponse.httpStatus,
       status: 'InternalServer',
-      errors: [{ message: `The answer cannot be read: ${cause.message}` }],
+      errors: [{ message: `The response cannot be read: ${cause.message}` }],
       requestId: apiResponse.headers.get('x-request-id') ?? undefined,
       retryable: false,
       cause,
@@ -329,7 +329,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<string> {
     bytes += value.byteLength;
     if (bytes > MAX_RESPONSE_BYTES) {
       await reader.cancel();
-      throw new Error('The answer is larger than 1 MiB');
+      throw new Error('The response is larger than 1 MiB');
     }
     text += decoder.decode(value, { stream: true });
   }

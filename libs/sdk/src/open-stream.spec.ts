@@ -45,7 +45,7 @@ describe('openStream', () => {
     await jest.advanceTimersByTimeAsync(TIMEOUT_MS);
     expect(await error).toMatchObject({
       httpStatus: 0,
-      errors: [{ message: 'https://api.example: The answer does not begin in time' }],
+      errors: [{ message: 'https://api.example: The response does not begin in time' }],
     });
   });
 

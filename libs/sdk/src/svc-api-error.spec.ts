@@ -7,7 +7,7 @@ test.each([
   [{ ...FAILURE, errors: [{ message: 'amount' }] }, '400: amount'],
   [{ ...FAILURE, errors: [{ message: 'amount' }, { message: 'origin' }] }, '400: amount; origin'],
   [{ ...FAILURE, type: 'https://a.example/errors/b' }, '400: BadRequest (see https://a.example/errors/b)'],
-  [{ ...FAILURE, httpStatus: 0, errors: [{ message: 'fetch failed' }] }, 'No answer: fetch failed'],
+  [{ ...FAILURE, httpStatus: 0, errors: [{ message: 'fetch failed' }] }, 'No response: fetch failed'],
 ])('the error for the failure %j has the message %p', (failure, message) => {
   expect(new SvcApiError(failure)).toMatchObject({ ...failure, name: 'SvcApiError', message });
 });

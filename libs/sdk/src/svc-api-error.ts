@@ -39,7 +39,7 @@ export class SvcApiError extends Error {
     const summary = failure.errors.map((error) => error.message).join('; ') || failure.status;
     const page = failure.type === undefined ? '' : ` (see ${failure.type})`;
     super(
-      `${failure.httpStatus === 0 ? 'No answer' : failure.httpStatus}: ${summary}${page}`,
+      `${failure.httpStatus === 0 ? 'No response' : failure.httpStatus}: ${summary}${page}`,
       failure.cause === undefined ? undefined : { cause: failure.cause },
     );
     this.httpStatus = failure.httpStatus;

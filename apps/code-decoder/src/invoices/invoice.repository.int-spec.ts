@@ -47,7 +47,9 @@ async function storeInvoice(values: Partial<StoredInvoice> = {}): Promise<Stored
 }
 /** Stores the state of the invoice's payable, as reported by payment-processor. */
 const applyPayableState = ({ invoiceId }: StoredInvoice, state: PayableState, version: number, at: Date) =>
-  invoices.applyPayableChanges([{ payable: { payableId: invoiceId, state, version, tries: 0 }, at: at.toISOString() }]);
+  invoices.applyPayableChanges([
+    { payable: { payableId: invoiceId, state, version, paymentCount: 0 }, at: at.toISOString() },
+  ]);
 
 test.each(['open', 'reserved'] as const)(
   'findByExternalReference returns the invoice that is %s, not an older or a newer closed invoice',

@@ -185,7 +185,7 @@ test('the payable of an invoice contains the references of the invoice and its t
     amount: 12_345,
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:00:00.001Z',
-    triesMax: MAX_INVOICE_PAYMENTS,
+    maxPayments: MAX_INVOICE_PAYMENTS,
     source,
   });
   const { externalReference: _, ...sourceWithoutReference } = source;

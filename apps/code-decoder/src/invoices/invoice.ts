@@ -78,7 +78,7 @@ export function createPayableDescriptor(invoice: StoredInvoice): PayableDescript
     amount: invoice.amount,
     currencyISOCode: invoice.currencyISOCode,
     expiresAt: invoice.expiresAt.toISOString(),
-    triesMax: MAX_INVOICE_PAYMENTS,
+    maxPayments: MAX_INVOICE_PAYMENTS,
     source: {
       kind: 'invoice',
       invoiceReference: invoice.invoiceId,

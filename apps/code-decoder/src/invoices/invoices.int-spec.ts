@@ -279,7 +279,7 @@ test('a paid invoice stays closed when its events are repeated or reordered', as
   for (const payable of [paid, reserved, paid, reserved]) await decoder.publishPayable(payable);
   expect((await getInvoice(body.reference as string)).body.state).toBe('closed');
   // An event of a payable that is not an invoice of this service is accepted.
-  const otherPayable = { payableId: randomUUID(), state: 'closed' as const, version: 2, tries: 0 };
+  const otherPayable = { payableId: randomUUID(), state: 'closed' as const, version: 2, paymentCount: 0 };
   await decoder.deliver(anEvent(PayableClosedV1, otherPayable.payableId, 2, otherPayable));
 });
 

@@ -24,7 +24,7 @@ test('closing sessions writes no index of session_codes (HOT updates)', async ()
       amount: 12345,
       currencyISOCode: 'ZAR',
       expiresAt: decoder.clock.later(1_800_000).toISOString(),
-      triesMax: 5,
+      maxPayments: 5,
       source: {
         kind: 'session',
         sessionId,

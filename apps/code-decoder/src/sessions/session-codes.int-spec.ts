@@ -45,7 +45,7 @@ function createSession(changes: Partial<PayableDescriptor> = {}): Session {
     amount: 12345,
     currencyISOCode: 'ZAR',
     expiresAt: decoder.clock.later(1_800_000).toISOString(),
-    triesMax: 5,
+    maxPayments: 5,
     source: { ...source, notificationUrl: 'https://shop.example/hook' },
     ...changes,
   };
@@ -82,7 +82,7 @@ function createPaymentEvent(
     paymentMethodLabel: '**** 4242',
     errors: [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: payableState, version: 3, tries: 1 },
+    payable: { payableId: payable.payableId, state: payableState, version: 3, paymentCount: 1 },
     merchantName: 'Karoo Books',
     siteReference: 'KAROO',
   };
@@ -93,7 +93,7 @@ const createClosedEvent = ({ payable }: Session) =>
     payableId: payable.payableId,
     state: 'closed' as const,
     version: 2,
-    tries: 0,
+    paymentCount: 0,
   });
 
 test('the code of a hosted session is decoded to its merchant and invoice, but not in the other mode', async () => {

@@ -77,7 +77,7 @@ function UnpaidState(props: { order: Order; failedAttempts: readonly FailedAttem
         )}
       </div>
       {failedAttempts.length > 0 ? (
-        <ul class="failed-tries" aria-label="Failed attempts">
+        <ul class="failed-payments" aria-label="Failed payments">
           {failedAttempts.map((failed) => (
             <li>
               <span>{failed.userMessage ?? 'The payment did not succeed.'}</span> <code>{failed.paymentReference}</code>

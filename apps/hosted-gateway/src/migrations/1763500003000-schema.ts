@@ -52,7 +52,7 @@ const SESSIONS = `
     extended          boolean     NOT NULL,
     payable_state     text        NOT NULL CONSTRAINT sessions_payable_state CHECK (payable_state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
     payable_version   bigint      NOT NULL CONSTRAINT sessions_payable_version CHECK (payable_version > 0),
-    tries             int         NOT NULL CONSTRAINT sessions_tries CHECK (tries BETWEEN 0 AND 100),
+    payment_count     int         NOT NULL CONSTRAINT sessions_payment_count CHECK (payment_count BETWEEN 0 AND 100),
     traceparent       text        CONSTRAINT sessions_traceparent CHECK (length(traceparent) <= 100),
     CONSTRAINT sessions_idempotency UNIQUE (site_id, mode, api_version, request_id)
   ) WITH (fillfactor = 50);
@@ -63,7 +63,7 @@ const SESSIONS = `
   COMMENT ON COLUMN sessions.locale IS 'Language of the payment page (BCP 47), chosen by the merchant (H7). If it is NULL, the language of the payer''s browser is used.';
   COMMENT ON COLUMN sessions.extended IS 'Whether the payer has extended the session (H2). A payer can do so once. expires_at contains the later time.';
   COMMENT ON COLUMN sessions.payable_state IS 'State that payment-processor last reported. session.ts derives the session state from it.';
-  COMMENT ON COLUMN sessions.tries IS 'Number of payments started so far.';
+  COMMENT ON COLUMN sessions.payment_count IS 'Number of payments started so far.';
   COMMENT ON COLUMN sessions.traceparent IS 'Trace of the request that created the session. The payments of the session belong to this trace.';
 `;
 
@@ -128,10 +128,10 @@ const TILLS = `
     currency           text        NOT NULL CONSTRAINT known_invoices_currency CHECK (currency ~ '^[A-Z]{3}$'),
     line_items         jsonb       NOT NULL CONSTRAINT known_invoices_line_items CHECK (jsonb_array_length(line_items) <= 500),
     expires_at         timestamptz NOT NULL,
-    tries_max          int         NOT NULL CONSTRAINT known_invoices_tries_max CHECK (tries_max BETWEEN 1 AND 100),
+    max_payments       int         NOT NULL CONSTRAINT known_invoices_max_payments CHECK (max_payments BETWEEN 1 AND 100),
     payable_state      text        NOT NULL CONSTRAINT known_invoices_payable_state CHECK (payable_state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
     payable_version    bigint      NOT NULL CONSTRAINT known_invoices_payable_version CHECK (payable_version > 0),
-    tries              int         NOT NULL CONSTRAINT known_invoices_tries CHECK (tries BETWEEN 0 AND 100)
+    payment_count      int         NOT NULL CONSTRAINT known_invoices_payment_count CHECK (payment_count BETWEEN 0 AND 100)
   ) WITH (fillfactor = 70);
   CREATE UNIQUE INDEX known_invoices_by_code ON known_invoices (code);
   COMMENT ON TABLE known_invoices IS 'Read model of the invoices of tills (D5), so that payers can pay an invoice on its page. Filled from events, and from the responses of payment-processor to commands of the page.';
@@ -139,7 +139,7 @@ const TILLS = `
   COMMENT ON COLUMN known_invoices.site_reference IS 'Identifier of the till.';
   COMMENT ON COLUMN known_invoices.amount IS 'Cents.';
   COMMENT ON COLUMN known_invoices.payable_state IS 'State that payment-processor last reported.';
-  COMMENT ON COLUMN known_invoices.tries IS 'Number of payments started so far, by all payers and partners.';
+  COMMENT ON COLUMN known_invoices.payment_count IS 'Number of payments started so far, by all payers and partners.';
 `;
 
 const INVOICE_PAYMENTS = `

@@ -121,7 +121,7 @@ test('paying an invoice sends a command with the payable from code-decoder and t
   const reference = randomUUID();
   expect((await pay(invoice, { reference })).status).toBe(200);
   const payerReturnUrl = `${CODES_URL}${callsPath(invoice)}`;
-  expect(commands).toMatchObject([{ reference, try: 1, amount: 8_950, tipAmount: 0, payerReturnUrl }]);
+  expect(commands).toMatchObject([{ reference, paymentNumber: 1, amount: 8_950, tipAmount: 0, payerReturnUrl }]);
   expect(commands[0]!.payable).toEqual(invoice);
 });
 
@@ -255,7 +255,7 @@ describe('the page of an invoice that cannot be paid', () => {
     const invoice = await createInvoice(gateway, merchant);
     const otherInvoice = await createInvoice(gateway, merchant);
     const { payableId } = invoice;
-    await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state, version: 2, tries: 0 }));
+    await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state, version: 2, paymentCount: 0 }));
     const { status, headers, text } = await openPage(invoice);
     expect([status, headers['content-type'], pageState(text)]).toEqual([200, 'text/html; charset=utf-8', expectedPage]);
     expect(text).not.toContain('Back to store');
@@ -298,7 +298,9 @@ describe('if events arrive late or in another order', () => {
       payable: { ...paid.payable, state: 'reserved', version: 2 },
     });
     const { payableId } = invoice;
-    await gateway.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state: 'closed', version: 2, tries: 0 }));
+    await gateway.deliver(
+      anEvent(PayableClosedV1, payableId, 2, { payableId, state: 'closed', version: 2, paymentCount: 0 }),
+    );
     expect(await readState(invoice)).toEqual({ state: 'already-paid', version: 3 });
   });
 
@@ -307,7 +309,7 @@ describe('if events arrive late or in another order', () => {
     const { payableId } = invoice;
     await recordCharges(() => errorReply('payable.closed'));
     await gateway.respondToChecks(() => ({ ok: true, reply: [] }));
-    const payable = { payableId, state: 'closed', version: 2, tries: 0 };
+    const payable = { payableId, state: 'closed', version: 2, paymentCount: 0 };
     await gateway.respondTo(FindPayableV1, () => ({ ok: true, reply: { payable } }));
     expect((await pay(invoice)).status).toBe(409);
     expect((await readState(invoice)).state).toBe('cancelled');

@@ -55,7 +55,7 @@ describe('the fields of a payment of an invoice', () => {
     const commands = await recordCharges(successReply);
     const response = await gateway.call('POST', `${callsPath(await createInvoice(gateway, merchant))}/payments`, {
       headers: { 'content-type': 'application/json' },
-      payload: `{"reference":"${randomUUID()}","try":1,"encryptedCard":"a.b.c","amount":1,"amount":8950}`,
+      payload: `{"reference":"${randomUUID()}","paymentNumber":1,"encryptedCard":"a.b.c","amount":1,"amount":8950}`,
     });
     expect([response.status, response.body.errors]).toEqual([400, [{ message: 'amount must not be sent twice' }]]);
     expect(commands).toEqual([]);

@@ -36,9 +36,9 @@ const pay = (callsPath: string, query = '', headers: Record<string, string> = {}
     payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' },
   });
 const declineAllCharges = (): Promise<void> =>
-  gateway.respondToCharges(({ payable, reference, try: tries }) => ({
+  gateway.respondToCharges(({ payable, reference, paymentNumber }) => ({
     ok: true,
-    reply: buildPayment(payable, { reference, tries, state: 'failed', version: 3 }),
+    reply: buildPayment(payable, { reference, paymentCount: paymentNumber, state: 'failed', version: 3 }),
   }));
 
 test('the page uses the language that the payer chose, else the session’s locale, else the browser’s language', async () => {

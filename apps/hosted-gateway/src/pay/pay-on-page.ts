@@ -70,7 +70,7 @@ export class PayOnPage {
   private async pay(payable: PagePayable, address: PayerAddress, command: PayCommand): Promise<PayResult> {
     const chargeFields = {
       reference: command.reference,
-      try: command.paymentNumber,
+      paymentNumber: command.paymentNumber,
       encryptedCard: command.encryptedCard,
       payerReturnUrl: buildPageUrl(address, this.config, command.lang),
       payer: command.payer,
@@ -94,7 +94,7 @@ export class PayOnPage {
       if (checkPaymentLimit(invoice, address, this.clock.now()) !== 'allowed') throw new DomainError('payable.refused');
       // payment-processor accepts only the next payment. So no payment that this check has not counted can precede this
       // one, and concurrent requests cannot exceed the limit.
-      if (paymentNumber !== invoice.tries + 1) throw new DomainError('payment.in-progress');
+      if (paymentNumber !== invoice.paymentCount + 1) throw new DomainError('payment.in-progress');
     }
     try {
       const payable = describeInvoicePayable(invoice);

@@ -31,9 +31,9 @@ const pay = (sessionId: string, overrides: Record<string, unknown> = {}, headers
     payload: { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c', ...overrides },
   });
 const replyWithPayment = (overrides: Partial<HostedPaymentSnapshot> & { version: number }): Promise<void> =>
-  gateway.respondToCharges(({ payable, reference, try: tries }) => ({
+  gateway.respondToCharges(({ payable, reference, paymentNumber }) => ({
     ok: true,
-    reply: buildPayment(payable, { reference, tries, ...overrides }),
+    reply: buildPayment(payable, { reference, paymentCount: paymentNumber, ...overrides }),
   }));
 
 test('the page of an open session contains the form and the key for card data, and is not cached', async () => {
@@ -176,8 +176,8 @@ test('the links to the shop keep the text of its URLs, and only add parameters (
 test('if the first payment succeeds after the second was declined, the link to the shop reports the success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);
-  const firstPayment = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
-  const secondPayment = { paymentUTCDate: '2026-03-01T10:00:20.000Z', tries: 2 };
+  const firstPayment = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), paymentCount: 1 };
+  const secondPayment = { paymentUTCDate: '2026-03-01T10:00:20.000Z', paymentCount: 2 };
   const readShopLinks = async (): Promise<(string | null)[][]> =>
     [...(await getPage(sessionId)).matchAll(/<a [^>]*href="(https:\/\/shop[^"]*)"/g)].map(([, href]) => {
       const { pathname, searchParams } = new URL(href!.replaceAll('&amp;', '&'));
@@ -186,14 +186,14 @@ test('if the first payment succeeds after the second was declined, the link to t
   await gateway.deliver(
     anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, {
       ...buildPayment(payable, { ...firstPayment, state: 'verificationRequired', version: 3 }),
-      payable: { payableId: sessionId, state: 'open', version: 3, tries: 1 },
+      payable: { payableId: sessionId, state: 'open', version: 3, paymentCount: 1 },
     }),
   );
   const failed = buildPayment(payable, { ...secondPayment, state: 'failed', version: 5 });
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
   expect(await readShopLinks()).toEqual([['/cart', 'Failed', failed.paymentReference]]);
 
-  const confirmed = { ...firstPayment, version: 6, tries: 2 };
+  const confirmed = { ...firstPayment, version: 6, paymentCount: 2 };
   const processing = { ...buildPayment(payable, { ...confirmed, state: 'processing' }) };
   await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, processing));
   expect(await readShopLinks()).toEqual([]);
@@ -217,7 +217,7 @@ test('the charge command contains the payable of the session and a deadline, and
   expect(receivedCommand).toEqual({
     payable: await gateway.findPublishedPayable(sessionId),
     reference,
-    try: 1,
+    paymentNumber: 1,
     encryptedCard: 'a.b.c',
     payerReturnUrl: `https://pay.example/pay?sessionId=${sessionId}`,
     payer: { address: '127.0.0.1', browser: { userAgent: 'lightMyRequest' } },

@@ -41,7 +41,7 @@ const PAYER = { chosen: undefined, accepted: undefined, ownReferences: [] };
 const VERIFICATION_URL = 'https://bank.example/challenges/1';
 /** The fields of a payment whose payer was redirected to the bank. */
 const verificationFields = (
-  overrides: Partial<HostedPaymentSnapshot> & { version: number; tries?: number },
+  overrides: Partial<HostedPaymentSnapshot> & { version: number; paymentCount?: number },
 ): typeof overrides => ({
   state: 'verificationRequired',
   verificationUrl: VERIFICATION_URL,
@@ -51,11 +51,13 @@ const verificationFields = (
   ...overrides,
 });
 /** A session whose payer was redirected to the bank. Each payment increases the version of the payable by two. */
-async function createSessionInVerification(tries = 1): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
+async function createSessionInVerification(
+  paymentCount = 1,
+): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
   const sessionId = await gateway.createSession(merchant);
   const payment = buildPayment(
     await gateway.findPublishedPayable(sessionId),
-    verificationFields({ version: 2 * tries + 1, tries }),
+    verificationFields({ version: 2 * paymentCount + 1, paymentCount }),
   );
   const inVerification = { ...payment, payable: { ...payment.payable, state: 'open' as const } };
   await gateway.deliver(anEvent(PaymentVerificationRequiredV1, randomUUID(), 2, inVerification));
@@ -82,7 +84,13 @@ describe('the payer of a payment in verification', () => {
     expect([pageState(form), /data-payment-number="(\d)"/.exec(form)?.[1]]).toEqual(['open', '2']);
     await gateway.respondToCharges(({ payable, reference }) => ({
       ok: true,
-      reply: buildPayment(payable, { reference, state: 'failed', version: 5, tries: 2, paymentUTCDate: later(1) }),
+      reply: buildPayment(payable, {
+        reference,
+        state: 'failed',
+        version: 5,
+        paymentCount: 2,
+        paymentUTCDate: later(1),
+      }),
     }));
     expect((await pay(sessionId, 2)).body.state).toBe('declined');
     expect(pageState(await getPage(sessionId))).toBe('declined');
@@ -217,7 +225,9 @@ test('a reversed charge is shown on the page, also if its event is repeated or a
   for (let count = 0; count < 2; count++) await gateway.deliver(anEvent(PaymentReversedV1, randomUUID(), 1, reversed));
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
   expect(await getPage(sessionId)).toContain('was given back');
-  await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, buildPayment(payable, { version: 5, tries: 2 })));
+  await gateway.deliver(
+    anEvent(PaymentSucceededV1, randomUUID(), 2, buildPayment(payable, { version: 5, paymentCount: 2 })),
+  );
   const text = await getPage(sessionId);
   expect(text).toContain('was given back');
   expect(pageState(text)).toBe('succeeded');

@@ -51,7 +51,7 @@ async function recordCharges(state: 'failed' | 'success' = 'failed'): Promise<Ch
   const commands: ChargeInvoice[] = [];
   await gateway.respondTo(ChargeInvoiceV1, (command): ReplyEnvelope => {
     commands.push(command);
-    return { ok: true, reply: buildNthPayment(command.try, { state, reference: command.reference }) };
+    return { ok: true, reply: buildNthPayment(command.paymentNumber, { state, reference: command.reference }) };
   });
   return commands;
 }
@@ -59,7 +59,7 @@ async function recordCharges(state: 'failed' | 'success' = 'failed'): Promise<Ch
 const buildNthPayment = (paymentNumber: number, overrides: Partial<Payment> = {}): Payment =>
   buildPayment(invoice, {
     version: paymentNumber + 2,
-    tries: paymentNumber,
+    paymentCount: paymentNumber,
     paymentUTCDate: gateway.clock.nowISO(),
     modifiedUTCDate: gateway.clock.nowISO(),
     ...overrides,
@@ -199,9 +199,9 @@ describe('twenty failures on the pages of an invoice', () => {
   test('cannot be exceeded by concurrent requests: a request must have the number of the next payment', async () => {
     await deliverFailures(1, 19);
     const commands = await recordCharges();
-    const tries = [20, 21, 22, 23, 40];
+    const paymentNumbers = [20, 21, 22, 23, 40];
     const statuses = await Promise.all(
-      tries.map(async (paymentNumber) => (await pay(staticPath(invoice), { paymentNumber })).status),
+      paymentNumbers.map(async (paymentNumber) => (await pay(staticPath(invoice), { paymentNumber })).status),
     );
     expect(statuses).toEqual([200, 409, 409, 409, 409]);
     expect(commands).toHaveLength(1);

@@ -3,11 +3,11 @@ import type { SessionWithPayments } from '../sessions/session.repository.js';
 import { applyPayment } from './apply-payment.js';
 
 const buildSession = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>
-  ({ payableState: 'open', payableVersion: version, tries: 0, payments }) as unknown as SessionWithPayments;
+  ({ payableState: 'open', payableVersion: version, paymentCount: 0, payments }) as unknown as SessionWithPayments;
 const buildPayment = (paymentReference: string, version: number, state = 'paid'): HostedPaymentSnapshot =>
   ({
     paymentReference,
-    payable: { payableId: 'p', state, version, tries: version - 1 },
+    payable: { payableId: 'p', state, version, paymentCount: version - 1 },
   }) as unknown as HostedPaymentSnapshot;
 
 describe('the session that applyPayment returns', () => {
@@ -15,7 +15,7 @@ describe('the session that applyPayment returns', () => {
     expect(applyPayment(buildSession(1), buildPayment('a', 3))).toMatchObject({
       payableState: 'paid',
       payableVersion: 3,
-      tries: 2,
+      paymentCount: 2,
     });
   });
 

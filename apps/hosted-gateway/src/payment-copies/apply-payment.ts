@@ -4,7 +4,7 @@ import type { PayableState, PaymentSnapshot } from '@svc/contracts';
 interface PayableFields {
   readonly payableState: PayableState;
   readonly payableVersion: number;
-  readonly tries: number;
+  readonly paymentCount: number;
   readonly payments: readonly PaymentSnapshot[];
 }
 
@@ -13,14 +13,14 @@ interface PayableFields {
  * version wins.
  */
 export function applyPayment<T extends PayableFields>(payable: T, payment: T['payments'][number]): T {
-  const { state, version, tries } = payment.payable;
+  const { state, version, paymentCount } = payment.payable;
   const isNewer = version > payable.payableVersion;
   const others = payable.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
   const previous = payable.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
   const newest = previous && previous.payable.version >= version ? previous : payment;
   const updated: PayableFields = {
     ...payable,
-    ...(isNewer ? { payableState: state, payableVersion: version, tries } : {}),
+    ...(isNewer ? { payableState: state, payableVersion: version, paymentCount } : {}),
     payments: [newest, ...others].sort((a, b) => b.payable.version - a.payable.version),
   };
   return updated as T;

@@ -44,15 +44,16 @@ export class PaymentCopies {
          WHERE stored.version < excluded.version
       )
       UPDATE ${payables} stored
-         SET payable_state = newest.state, payable_version = newest.version, tries = newest.tries
-        FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(id, state, version, tries)
+         SET payable_state = newest.state, payable_version = newest.version, payment_count = newest.payment_count
+        FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(id, state, version, payment_count)
        WHERE stored.${id} = newest.id AND stored.payable_version < newest.version`;
     this.upsertReversalsStatement = `
       INSERT INTO ${payments} AS stored (snapshot, payment_reference, ${id}, accepted_at, version, reversed_at)
       SELECT value - 'reversedUTCDate', ${copy}, (value->>'reversedUTCDate')::timestamptz FROM unnest($1::jsonb[]) AS value
       ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`;
     this.updatePayableStatement = `
-      UPDATE ${payables} SET payable_state = $2, payable_version = $3, tries = $4 WHERE ${id} = $1 AND payable_version < $3`;
+      UPDATE ${payables} SET payable_state = $2, payable_version = $3, payment_count = $4
+       WHERE ${id} = $1 AND payable_version < $3`;
     this.findVersionsStatement = `SELECT ${id} AS id, payable_version AS version FROM ${payables} WHERE ${id} = ANY ($1::uuid[])`;
   }
 
@@ -69,7 +70,7 @@ export class PaymentCopies {
       payables.map(({ payableId }) => payableId),
       payables.map(({ state }) => state),
       payables.map(({ version }) => version),
-      payables.map(({ tries }) => tries),
+      payables.map(({ paymentCount }) => paymentCount),
     ]);
   }
 
@@ -84,8 +85,8 @@ export class PaymentCopies {
   }
 
   /** Stores the new state of a payable that changed without a payment. The newest version wins. */
-  async updatePayable({ payableId, state, version, tries }: PayableSnapshot): Promise<void> {
-    await this.dataSource.query(this.updatePayableStatement, [payableId, state, version, tries]);
+  async updatePayable({ payableId, state, version, paymentCount }: PayableSnapshot): Promise<void> {
+    await this.dataSource.query(this.updatePayableStatement, [payableId, state, version, paymentCount]);
   }
 
   /** Versions of the payables with open event streams, in one query. */

@@ -15,8 +15,8 @@ afterAll(() => gateway.stop());
 async function createPaidSession(): Promise<{ sessionId: string; failed: string; paid: string }> {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.findPublishedPayable(sessionId);
-  const failed = buildPayment(payable, { state: 'failed', version: 3, tries: 1 });
-  const paid = buildPayment(payable, { version: 5, tries: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
+  const failed = buildPayment(payable, { state: 'failed', version: 3, paymentCount: 1 });
+  const paid = buildPayment(payable, { version: 5, paymentCount: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
   const sessions = gateway.service.app.get(SessionRepository);
   await sessions.upsertPayments([failed]);
   await sessions.upsertPayments([paid]);

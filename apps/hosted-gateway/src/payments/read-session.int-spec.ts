@@ -21,7 +21,7 @@ test('the response to a repeated request to create a session also contains the s
   const repeat = async () => (await create(request)).body as Record<string, unknown>;
   expect(await repeat()).toEqual({ ...first.body, sessionState: 'open' });
   await gateway.deliver(
-    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, tries: 0 }),
+    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, paymentCount: 0 }),
   );
   expect(await repeat()).toEqual({ ...first.body, sessionState: 'cancelled' });
 });
@@ -48,7 +48,7 @@ test('a site can read the state and the order of its session, and gets a 404 for
     },
   ]);
   await gateway.deliver(
-    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, tries: 0 }),
+    anEvent(PayableClosedV1, sessionId, 2, { payableId: sessionId, state: 'closed', version: 2, paymentCount: 0 }),
   );
   expect((await read(sessionId)).body.sessionState).toBe('cancelled');
   for (const id of [randomUUID(), 'x']) {

@@ -16,7 +16,7 @@ const payment = {
 };
 const values = [...Object.keys(ResponseStatus), ...Object.values(ResponseStatus), 0, 6, 1.5, '', 'Pending', null, true];
 
-const MALFORMED = /The answer cannot be read: (paymentStatus|status) is missing or malformed/;
+const MALFORMED = /The response cannot be read: (paymentStatus|status) is missing or malformed/;
 
 /** Lets the SDK parse a payment response with these fields. Undefined if the SDK rejects the response. */
 async function parseWithSdk(fields: object): Promise<{ paymentStatus: string; status: string } | undefined> {

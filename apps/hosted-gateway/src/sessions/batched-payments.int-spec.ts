@@ -76,7 +76,7 @@ describe('concurrent calls that store payments:', () => {
     const newSessions = await createSessions(100);
     const payments = newSessions.map((session, index) =>
       index === invalidIndex
-        ? buildPayment(describePayable(session), { version: 2, tries: 101 })
+        ? buildPayment(describePayable(session), { version: 2, paymentCount: 101 })
         : buildPaidPayment(session),
     );
     await using lock = await lockInOpenTransaction(newSessions.slice(0, CONCURRENT_STATEMENTS));
@@ -86,7 +86,7 @@ describe('concurrent calls that store payments:', () => {
     for (const [index, result] of (await results).entries())
       expect(result).toMatchObject(
         index === invalidIndex
-          ? { status: 'rejected', reason: { driverError: { code: '23514', constraint: 'sessions_tries' } } }
+          ? { status: 'rejected', reason: { driverError: { code: '23514', constraint: 'sessions_payment_count' } } }
           : { status: 'fulfilled' },
       );
     expect(await storedVersionsAndPayments(newSessions)).toEqual(
@@ -197,7 +197,7 @@ describe('concurrent calls that read sessions:', () => {
       ...newSessions[0],
       payableState: 'paid',
       payableVersion: 2,
-      tries: 1,
+      paymentCount: 1,
       payments: [payments[0]],
     });
     expect(countNewStatements()).toBeLessThan(addresses.length / 2);

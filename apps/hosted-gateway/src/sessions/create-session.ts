@@ -59,7 +59,7 @@ export class CreateSession {
       extended: false,
       payableState: 'open',
       payableVersion: 1,
-      tries: 0,
+      paymentCount: 0,
       traceparent: currentTraceparent() ?? null,
     };
     const fingerprint = computeFingerprint(request);

@@ -127,7 +127,7 @@ test('a PayableClosed event closes only the session of its payable, and only if 
   await newRepository().upsertPayments([paid.paid]);
   for (const { sessionId } of [closed, paid])
     await gateway.deliver(
-      anEvent(PayableClosedV1, randomUUID(), 3, { payableId: sessionId, state: 'closed', version: 3, tries: 1 }),
+      anEvent(PayableClosedV1, randomUUID(), 3, { payableId: sessionId, state: 'closed', version: 3, paymentCount: 1 }),
     );
   expect(await readRows(closed.sessionId)).toMatchObject({ session: 'closed', sessionVersion: 3 });
   expect(await readRows(paid.sessionId)).toMatchObject(PAID);

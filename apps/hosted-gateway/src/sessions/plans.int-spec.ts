@@ -29,10 +29,10 @@ async function fillTables(): Promise<void> {
     await query(
       `INSERT INTO sessions (session_id, mode, merchant_id, site_id, merchant_name, api_version, request_id, fingerprint,
                              merchant_order_id, amount, currency, notification_url, return_url, cancel_url, origin, site_name,
-                             custom_fields, created_at, expires_at, payable_state, payable_version, tries, extended, code)
+                             custom_fields, created_at, expires_at, payable_state, payable_version, payment_count, extended, code)
        SELECT gen_random_uuid(), mode, merchant_id, site_id, merchant_name, api_version, number, fingerprint, merchant_order_id,
               amount, currency, notification_url, return_url, cancel_url, origin, site_name, custom_fields, created_at, expires_at,
-              payable_state, payable_version, tries, extended, lpad(number::text, 20, '0')
+              payable_state, payable_version, payment_count, extended, lpad(number::text, 20, '0')
          FROM sessions, ${numbers} WHERE session_id = $1`,
       [sessionId],
     );

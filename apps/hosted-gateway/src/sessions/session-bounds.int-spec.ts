@@ -36,8 +36,8 @@ test.each([
   ['custom_fields', `to_jsonb(array_fill(1::numeric, ARRAY[10000]))`],
   ['locale', `repeat('x', 36)`],
   ['payable_version', `0`],
-  ['tries', `-1`],
-  ['tries', `101`],
+  ['payment_count', `-1`],
+  ['payment_count', `101`],
 ])('the database rejects a session whose %s is beyond its limit, such as %s', async (column, value) => {
   const update = gateway.dataSource.query(`UPDATE sessions SET ${column} = ${value} WHERE session_id = $1`, [
     sessionId,

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await gateway.broker.respond(ClosePayableV1.name, (command) => {
     const { payableId } = (command as { payable: PayableDescriptor }).payable;
     closedIds.push(payableId);
-    return Promise.resolve({ ok: true, reply: { payableId, state: 'closed', version: 2, tries: 0 } });
+    return Promise.resolve({ ok: true, reply: { payableId, state: 'closed', version: 2, paymentCount: 0 } });
   });
 });
 beforeEach(() => {

@@ -53,7 +53,7 @@ const COLUMNS: ColumnMap<keyof Session> = {
   extended: ['extended', 'boolean'],
   payableState: ['payable_state', 'text'],
   payableVersion: ['payable_version', 'bigint'],
-  tries: ['tries', 'int'],
+  paymentCount: ['payment_count', 'int'],
   traceparent: ['traceparent', 'text'],
 };
 const TABLES: PayableTables = { payables: 'sessions', payments: 'hosted_payments', id: 'session_id' };

@@ -55,7 +55,7 @@ test('the payable of a session has all fields', () => {
     ...identity,
     payableId: 's',
     expiresAt: expiresAt.toISOString(),
-    triesMax: MAX_SESSION_PAYMENTS,
+    maxPayments: MAX_SESSION_PAYMENTS,
     source: { ...source, kind: 'session' },
   });
 });

@@ -47,7 +47,7 @@ export interface Session {
   readonly payableState: PayableState;
   readonly payableVersion: number;
   /** Number of payments started so far. */
-  readonly tries: number;
+  readonly paymentCount: number;
   /** Trace of the request that created the session (C8). */
   readonly traceparent: string | null;
 }
@@ -89,7 +89,7 @@ export function describePayable(session: Session): PayableDescriptor {
     amount: session.amount,
     currencyISOCode: session.currencyISOCode,
     expiresAt: session.expiresAt.toISOString(),
-    triesMax: MAX_SESSION_PAYMENTS,
+    maxPayments: MAX_SESSION_PAYMENTS,
     source: {
       kind: 'session',
       sessionId: session.sessionId,

@@ -47,7 +47,7 @@ test('creating a session responds 201 with the URL of its page, and publishes on
     amount: 12345,
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:30:00.000Z',
-    triesMax: 5,
+    maxPayments: 5,
     source: {
       kind: 'session',
       sessionId: body.sessionId,
@@ -302,7 +302,7 @@ describe('a request to cancel a session (H2)', () => {
   test('closes the payable and cancels the session; other merchants get a 404', async () => {
     const sessionId = await gateway.createSession(merchant);
     const responder = await gateway.broker.respond(ClosePayableV1.name, () =>
-      Promise.resolve({ ok: true, reply: { payableId: sessionId, state: 'closed', version: 2, tries: 0 } }),
+      Promise.resolve({ ok: true, reply: { payableId: sessionId, state: 'closed', version: 2, paymentCount: 0 } }),
     );
     const otherMerchant = await gateway.createMerchant();
     expect((await cancel(sessionId, otherMerchant.headers)).status).toBe(404);

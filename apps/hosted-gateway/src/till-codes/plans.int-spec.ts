@@ -25,7 +25,7 @@ async function fillTables(): Promise<void> {
   const numbers = `generate_series(1, ${ROWS}) AS number`;
   await gateway.dataSource.query(
     `INSERT INTO known_invoices (code, merchant_id, site_id, amount, currency, line_items, expires_at, invoice_reference, mode,
-                                 site_reference, tries_max, payable_state, payable_version, tries)
+                                 site_reference, max_payments, payable_state, payable_version, payment_count)
      SELECT lpad(number::text, 20, '0'), 1, 1, 1, 'ZAR', '[]', now(), gen_random_uuid(), 'test', 'T', 100, 'open', 1, 0 FROM ${numbers}`,
   );
   await gateway.dataSource.query(

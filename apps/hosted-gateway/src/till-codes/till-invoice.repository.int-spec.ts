@@ -30,7 +30,7 @@ test('payments and states whose version is not newer than the stored version are
   expect(before).toHaveLength(2);
   for (const version of [2, 3]) {
     await invoices.upsertPayments([{ ...paid, payable: { ...paid.payable, version } }]);
-    await invoices.updatePayable({ payableId, state: 'closed', version, tries: 0 });
+    await invoices.updatePayable({ payableId, state: 'closed', version, paymentCount: 0 });
   }
   expect(await readRowLocations(invoice)).toEqual(before);
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
@@ -47,7 +47,7 @@ test('the repository stores the newest version of each payment and invoice in a 
       payableState: 'paid',
       payments: [{ state: 'success' }],
     });
-    expect(await invoices.find(second.payableId)).toMatchObject({ payableState: 'reserved', tries: 1 });
+    expect(await invoices.find(second.payableId)).toMatchObject({ payableState: 'reserved', paymentCount: 1 });
   }
 });
 
@@ -69,7 +69,7 @@ test.each([[[3, 7]], [[7, 3]]])(
 
 test('findVersions returns the versions of only the requested invoices', async () => {
   const [first] = [await createInvoice(gateway, merchant), await createInvoice(gateway, merchant)];
-  await invoices.updatePayable({ payableId: first.payableId, state: 'open', version: 5, tries: 0 });
+  await invoices.updatePayable({ payableId: first.payableId, state: 'open', version: 5, paymentCount: 0 });
   expect(await invoices.findVersions([first.payableId])).toEqual(new Map([[first.payableId, 5]]));
 });
 

@@ -11,7 +11,7 @@ import { DataSource } from 'typeorm';
 import { type PayableTables, PaymentCopies, selectPayments } from '../payment-copies/payment-copies.repository.js';
 import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
 
-type InvoiceState = Pick<TillInvoice, 'payableState' | 'payableVersion' | 'tries'>;
+type InvoiceState = Pick<TillInvoice, 'payableState' | 'payableVersion' | 'paymentCount'>;
 /** The columns of an invoice that never change. */
 type NewInvoice = Omit<
   TillInvoice,
@@ -30,12 +30,12 @@ const NEW_INVOICE: ColumnMap<keyof NewInvoice> = {
   currencyISOCode: ['currency', 'text'],
   lineItems: ['line_items', 'jsonb'],
   expiresAt: ['expires_at', 'timestamptz'],
-  triesMax: ['tries_max', 'int'],
+  maxPayments: ['max_payments', 'int'],
 };
 const INVOICE_STATE: ColumnMap<keyof InvoiceState> = {
   payableState: ['payable_state', 'text'],
   payableVersion: ['payable_version', 'bigint'],
-  tries: ['tries', 'int'],
+  paymentCount: ['payment_count', 'int'],
 };
 const TABLES: PayableTables = {
   payables: 'known_invoices',
@@ -108,13 +108,15 @@ export class TillInvoiceRepository {
       currencyISOCode: payable.currencyISOCode,
       lineItems: lineItems.map(toTillLineItem),
       expiresAt: payable.expiresAt,
-      triesMax: payable.triesMax,
+      maxPayments: payable.maxPayments,
     }));
     await this.dataSource.query(
       `INSERT INTO known_invoices (${insertedColumns(NEW_INVOICE)}, ${insertedColumns(INVOICE_STATE)})
-       SELECT ${recordValues(NEW_INVOICE, 'new')}, coalesce(payment.state, 'open'), coalesce(payment.version, 1), coalesce(payment.tries, 0)
+       SELECT ${recordValues(NEW_INVOICE, 'new')}, coalesce(payment.state, 'open'), coalesce(payment.version, 1),
+              coalesce(payment.payment_count, 0)
          FROM jsonb_to_recordset($1::jsonb) AS new(${recordColumns(NEW_INVOICE)})
-         LEFT JOIN LATERAL (SELECT snapshot #>> '{payable,state}' AS state, version, (snapshot #>> '{payable,tries}')::int AS tries
+         LEFT JOIN LATERAL (SELECT snapshot #>> '{payable,state}' AS state, version,
+                                   (snapshot #>> '{payable,paymentCount}')::int AS payment_count
                               FROM invoice_payments p WHERE p.invoice_reference = new."invoiceReference"
                              ORDER BY version DESC LIMIT 1) AS payment ON true
         ORDER BY "invoiceReference"

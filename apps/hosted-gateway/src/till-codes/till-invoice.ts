@@ -29,11 +29,11 @@ export interface TillInvoice extends AmountTerms {
   readonly currencyISOCode: string;
   readonly lineItems: readonly TillLineItem[];
   readonly expiresAt: Date;
-  readonly triesMax: number;
+  readonly maxPayments: number;
   readonly payableState: PayableState;
   readonly payableVersion: number;
   /** Number of payments started so far, by all payers and partners. */
-  readonly tries: number;
+  readonly paymentCount: number;
   /** Options that the merchant offers to payers. Empty until the MerchantChanged event has arrived. */
   readonly features: MerchantFeatures;
   /** Newest first. */
@@ -70,7 +70,7 @@ export function describeInvoicePayable(invoice: TillInvoice): PayableDescriptor<
     amount: invoice.amount,
     currencyISOCode: invoice.currencyISOCode,
     expiresAt: invoice.expiresAt.toISOString(),
-    triesMax: invoice.triesMax,
+    maxPayments: invoice.maxPayments,
     source: {
       kind: 'invoice',
       invoiceReference,

@@ -38,7 +38,7 @@ function startReplica(): Promise<RunningService> {
 
 const buildBinding = () => ({
   sessionId: randomUUID(),
-  try: 1,
+  paymentNumber: 1,
   expiresAt: processor.clock.later(60_000).toISOString(),
 });
 const decryptCardOn = async (service: RunningService, key: PublicKeyJwk): Promise<unknown> => {

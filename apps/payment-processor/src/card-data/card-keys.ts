@@ -66,12 +66,12 @@ export class CardKeys implements OnModuleInit {
   }
 
   /**
-   * Decrypts a card that is bound to this session and try. Throws `request.invalid` for any other value, and
+   * Decrypts a card that is bound to this session and payment. Throws `request.invalid` for any other value, and
    * `card-key.not-in-use` when the card's key is unknown or retired.
    */
   async decryptCard(
     encryptedCard: string,
-    expected: { sessionId: string; try: number },
+    expected: { sessionId: string; paymentNumber: number },
     { needsCvv = true }: { needsCvv?: boolean } = {},
   ): Promise<Card> {
     const decrypted = await this.decrypt(encryptedCard).catch((cause: unknown) => {

@@ -17,12 +17,12 @@ export interface Card {
 }
 
 /**
- * Binds an encrypted card to a session and a try. The card is rejected for any other session or try, so a copy of the
- * card is useless (P8).
+ * Binds an encrypted card to one payment of a session. The card is rejected for any other session or payment, so a copy
+ * of the card is useless (P8).
  */
 export interface CardBinding {
   readonly sessionId: string;
-  readonly try: number;
+  readonly paymentNumber: number;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;
 }

@@ -9,8 +9,8 @@ const CARD = {
   expiryMonth: 12,
   expiryYear: 2030,
 };
-const BINDING = { sessionId: 's-1', try: 2, expiresAt: '2026-03-01T10:00:00.001Z' };
-const EXPECTED = { sessionId: 's-1', try: 2 };
+const BINDING = { sessionId: 's-1', paymentNumber: 2, expiresAt: '2026-03-01T10:00:00.001Z' };
+const EXPECTED = { sessionId: 's-1', paymentNumber: 2 };
 
 const catchDomainError = (check: () => unknown): DomainError => {
   try {
@@ -25,7 +25,7 @@ const findProblems = (change: object, options?: Parameters<typeof checkCard>[2])
   catchDomainError(() => checkCard({ ...CARD, ...change }, NOW, options)).fields;
 
 describe('a decrypted card', () => {
-  it('is returned without unknown fields if its session and try are as expected', () => {
+  it('is returned without unknown fields if its session and payment are as expected', () => {
     expect(checkDecryptedCard({ card: { ...CARD, unknownField: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(
       CARD,
     );
@@ -33,7 +33,7 @@ describe('a decrypted card', () => {
 
   it.each<[string, unknown]>([
     ['another session', { card: CARD, binding: { ...BINDING, sessionId: 's-2' } }],
-    ['another try', { card: CARD, binding: { ...BINDING, try: 3 } }],
+    ['another payment', { card: CARD, binding: { ...BINDING, paymentNumber: 3 } }],
     ['an invalid expiry', { card: CARD, binding: { ...BINDING, expiresAt: 'later' } }],
     ['an expiry in milliseconds', { card: CARD, binding: { ...BINDING, expiresAt: 4_000_000_000_000 } }],
     ['the number of a year as its expiry', { card: CARD, binding: { ...BINDING, expiresAt: 2030 } }],

@@ -3,19 +3,23 @@ import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Card, CardBinding } from './card.js';
 
 /**
- * Checks that a decrypted card was encrypted for this session and try, and that its fields are valid. An error names
- * the invalid fields and never contains their values.
+ * Checks that a decrypted card was encrypted for this payment of this session, and that its fields are valid. An error
+ * names the invalid fields and never contains their values.
  */
 export function checkDecryptedCard(
   decrypted: unknown,
-  expected: { sessionId: string; try: number },
+  expected: { sessionId: string; paymentNumber: number },
   now: Date,
   needsCvv = true,
 ): Card {
   const { card, binding } = recordOrEmpty(decrypted) as { card?: unknown; binding?: unknown };
-  const { sessionId, try: boundTry, expiresAt } = recordOrEmpty(binding) as Partial<Record<keyof CardBinding, unknown>>;
+  const {
+    sessionId,
+    paymentNumber: boundNumber,
+    expiresAt,
+  } = recordOrEmpty(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
-  if (sessionId !== expected.sessionId || boundTry !== expected.try || Number.isNaN(expiry)) {
+  if (sessionId !== expected.sessionId || boundNumber !== expected.paymentNumber || Number.isNaN(expiry)) {
     throw new DomainError('request.invalid', {
       message: 'The card was encrypted for another page. Reload the page and try again.',
     });

@@ -70,7 +70,7 @@ test('a card encrypted for its owner is stored without a CVV, and rejected for a
   const customer = await partner.customer();
   const key = (await customer.call('GET', '/v1/cards/encryption-key')).body;
   expect(key).toEqual(processor.cardKey);
-  const encryptFor = (sessionId: string) => encryptCard(key, { sessionId, try: 1 }, { cvv: undefined });
+  const encryptFor = (sessionId: string) => encryptCard(key, { sessionId, paymentNumber: 1 }, { cvv: undefined });
   const storeCard = async (sessionId: string) =>
     customer.call('POST', '/v1/cards', { encryptedCard: await encryptFor(sessionId) });
   expect((await storeCard(customer.customerReference)).status).toBe(201);

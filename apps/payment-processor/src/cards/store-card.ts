@@ -55,7 +55,7 @@ export class StoreCard {
     if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
     // The encrypted card is bound to its owner, so that a copy of it cannot be stored for another owner.
     const sessionId = owner.customerReference ?? owner.organisationId;
-    return this.cardKeys.decryptCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
+    return this.cardKeys.decryptCard(encryptedCard, { sessionId, paymentNumber: 1 }, { needsCvv: false });
   }
 }
 

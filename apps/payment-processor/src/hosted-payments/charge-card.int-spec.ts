@@ -32,7 +32,7 @@ test('a payment with an approved card creates one charge, one payment, one trans
     processedAmount: 12345,
     paymentMethodLabel: '**** 4242',
     errors: [],
-    payable: { payableId: payable.payableId, state: 'paid', version: 3, tries: 1 },
+    payable: { payableId: payable.payableId, state: 'paid', version: 3, paymentCount: 1 },
   });
   expect(processor.chargedReferences()).toContain(payment.paymentReference);
   expect(await readTransfers(payment)).toEqual([
@@ -82,7 +82,7 @@ test('a payment and its events contain the merchant’s name and the site’s re
   processor.clock.advance(1_000);
   // The site is renamed between two payments: each payment stores the name at its acceptance.
   await processor.dataSource.query(`UPDATE known_sites SET site_reference = 'RENAMED' WHERE site_id = $1`, [siteId]);
-  await processor.pay(payable, { try: 2 });
+  await processor.pay(payable, { paymentNumber: 2 });
   const read = await processor.pollPayments(payable);
   expect(read.map(({ state, siteReference }) => [state, siteReference])).toEqual([
     ['success', 'RENAMED'],
@@ -109,7 +109,7 @@ test('a session is charged only after the events of its merchant and site, becau
   await createMerchant(processor, { merchantId, fees: { test: { basisPoints: 100, fixedAmount: 5 } } }, 998_001);
   const paid = await processor.pay(payable, { reference, isOwnerKnown: false });
   expect(paid).toMatchObject({ state: 'success', merchantName: 'Karoo Books', siteReference: 'WEB' });
-  expect(paid).toMatchObject({ reference, payable: { tries: 1 } });
+  expect(paid).toMatchObject({ reference, payable: { paymentCount: 1 } });
   expect((await readTransfers(paid)).map(({ kind }) => kind).sort()).toEqual(['capture', 'fee']);
 });
 
@@ -127,25 +127,25 @@ test.each([
       state: 'failed',
       processedAmount: 0,
       errors: [{ errorReference }],
-      payable: { state: 'open', tries: 1 },
+      payable: { state: 'open', paymentCount: 1 },
     });
     expect(await readTransfers(failed)).toEqual([]);
     expect((await processor.published(PaymentFailedV1)).map(({ payload }) => payload.paymentReference)).toContain(
       failed.paymentReference,
     );
 
-    const paid = await processor.pay(payable, { try: 2 });
-    expect(paid).toMatchObject({ state: 'success', payable: { state: 'paid', tries: 2 } });
+    const paid = await processor.pay(payable, { paymentNumber: 2 });
+    expect(paid).toMatchObject({ state: 'success', payable: { state: 'paid', paymentCount: 2 } });
   },
 );
 
-test('the fifth failed try sets the payable to refused', async () => {
+test('the fifth failed payment sets the payable to refused', async () => {
   const payable = buildPayable();
   for (let nth = 1; nth <= 5; nth++) {
-    const failed = await processor.pay(payable, { card: CARDS.declined, try: nth });
+    const failed = await processor.pay(payable, { card: CARDS.declined, paymentNumber: nth });
     expect(failed.payable.state).toBe(nth < 5 ? 'open' : 'refused');
   }
-  await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
+  await expect(processor.pay(payable, { paymentNumber: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
 test('a retry with the same reference returns the existing payment and charges nothing', async () => {
@@ -159,16 +159,19 @@ test('a retry with the same reference returns the existing payment and charges n
   ).toHaveLength(1);
 });
 
-test('a try with the reference of an earlier try is rejected as a conflict and charges nothing', async () => {
+test('a payment with the reference of an earlier payment is rejected as a conflict and charges nothing', async () => {
   const payable = buildPayable();
   const reference = randomUUID();
   await processor.pay(payable, { reference, card: CARDS.declined });
   const before = processor.chargedReferences();
-  await expect(processor.pay(payable, { reference, try: 2 })).rejects.toMatchObject({
+  await expect(processor.pay(payable, { reference, paymentNumber: 2 })).rejects.toMatchObject({
     code: 'request.idempotency-conflict',
   });
   expect(processor.chargedReferences()).toEqual(before);
-  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
+  expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({
+    state: 'success',
+    payable: { paymentCount: 2 },
+  });
 });
 
 test('a payment needs two SQL statements, each with its own commit', async () => {
@@ -190,7 +193,7 @@ test('one of twenty concurrent payers is charged, and the others are rejected wi
   let chargesAtBank = 0;
   let respond: () => void = () => undefined;
   const bankResponse = new Promise<void>((resolve) => (respond = resolve));
-  // The bank responds only when the charges of all payers have reached it or were rejected, so that all tries are
+  // The bank responds only when the charges of all payers have reached it or were rejected, so that all payments are
   // concurrent.
   const respondWhenAllArrived = (): void => void (chargesAtBank + rejectionCodes.length === 20 && respond());
   const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
@@ -223,16 +226,16 @@ test('a payment of an expired or paid payable, or with another amount or merchan
 
   const payable = buildPayable();
   await processor.pay(payable, { card: CARDS.declined });
-  await expect(processor.pay({ ...payable, amount: 1 }, { try: 2 })).rejects.toMatchObject({
+  await expect(processor.pay({ ...payable, amount: 1 }, { paymentNumber: 2 })).rejects.toMatchObject({
     code: 'payable.mismatch',
   });
-  await expect(processor.pay({ ...payable, merchantId: 1002 }, { try: 2 })).rejects.toMatchObject({
+  await expect(processor.pay({ ...payable, merchantId: 1002 }, { paymentNumber: 2 })).rejects.toMatchObject({
     code: 'payment.in-progress',
   });
 
   const paidPayable = buildPayable();
   await processor.pay(paidPayable);
-  await expect(processor.pay(paidPayable, { try: 2 })).rejects.toMatchObject({ code: 'payable.paid' });
+  await expect(processor.pay(paidPayable, { paymentNumber: 2 })).rejects.toMatchObject({ code: 'payable.paid' });
   expect(processor.chargedReferences()).toHaveLength(before + 1);
 });
 
@@ -244,14 +247,14 @@ test('a charge does not start after its deadline', async () => {
   expect(await processor.pay(payable)).toMatchObject({ state: 'success' });
 });
 
-test('a card is accepted only for its session and try, and only before its expiry', async () => {
+test('a card is accepted only for its session and payment, and only before its expiry', async () => {
   const payable = buildPayable();
-  const expectedBinding = { sessionId: payable.payableId, try: 1 };
+  const expectedBinding = { sessionId: payable.payableId, paymentNumber: 1 };
   const expectRejected = async (encrypted: string, message: string, cause?: Error): Promise<void> => {
     // The log contains the reason; the response to the payer does not.
     const decryption = processor.service.app.get(CardKeys).decryptCard(encrypted, expectedBinding);
     await expect(decryption).rejects.toMatchObject({ code: 'request.invalid', message, cause });
-    const payment = processor.pay(payable, { try: 1, command: { encryptedCard: encrypted } });
+    const payment = processor.pay(payable, { paymentNumber: 1, command: { encryptedCard: encrypted } });
     await expect(payment).rejects.toMatchObject({ code: 'request.invalid', message, fields: [] });
   };
   const expectUnreadable = (encrypted: string, reason: string): Promise<void> =>
@@ -276,7 +279,7 @@ test('a card is accepted only for its session and try, and only before its expir
   await expectUnreadable(tampered, 'wrong key, or changed');
   const compressed = await encryptCard(processor.cardKey, expectedBinding, {}, { zip: 'DEF' });
   await expectUnreadable(compressed, 'extension');
-  for (const wrongBinding of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: 'later' }])
+  for (const wrongBinding of [{ sessionId: randomUUID() }, { paymentNumber: 2 }, { expiresAt: 'later' }])
     await expectRejected(
       await encryptCard(processor.cardKey, { ...expectedBinding, ...wrongBinding }),
       'The card was encrypted for another page. Reload the page and try again.',
@@ -288,12 +291,12 @@ test('a card is accepted only for its session and try, and only before its expir
     `The encrypted card expired 60 s ago. Reload the page and try again. If a program encrypted the card, its clock may be wrong: it must use the platform's time, the header Date.`,
   );
 
-  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { paymentCount: 1 } });
 });
 
-test('the error for an invalid card names the invalid fields, and the request does not count as a try', async () => {
+test('the error for an invalid card names the invalid fields, and the request does not count as a payment', async () => {
   const payable = buildPayable();
-  const binding = { sessionId: payable.payableId, try: 1 };
+  const binding = { sessionId: payable.payableId, paymentNumber: 1 };
   const invalidFields = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };
   const error: unknown = await processor
     .pay(payable, { command: { encryptedCard: await encryptCard(processor.cardKey, binding, invalidFields) } })
@@ -306,7 +309,7 @@ test('the error for an invalid card names the invalid fields, and the request do
     'expiryDate',
   ]);
   expect(JSON.stringify(error)).not.toContain('4242');
-  expect(await processor.pay(payable)).toMatchObject({ payable: { tries: 1 } });
+  expect(await processor.pay(payable)).toMatchObject({ payable: { paymentCount: 1 } });
 });
 
 const PAYER = {

@@ -66,15 +66,16 @@ export class ChargeCard {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
     const card = await this.cardKeys.decryptCard(command.encryptedCard, {
       sessionId: command.payable.payableId,
-      try: command.try,
+      paymentNumber: command.paymentNumber,
     });
     const result = await this.charge(command, amounts, card);
     if (result.kind === 'attempted' && result.payment) return result.payment;
     // The request is a retry, the outcome is unknown, or the recovery job has ended the attempt. The stored payment has
     // the current state.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
-    // An earlier try has used the reference.
-    if (payment && payment.payable.tries < command.try) throw new DomainError('request.idempotency-conflict');
+    // An earlier payment has used the reference.
+    if (payment && payment.payable.paymentCount < command.paymentNumber)
+      throw new DomainError('request.idempotency-conflict');
     if (payment) return replayedPayment(payment, amounts);
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -107,7 +108,7 @@ export class ChargeCard {
       reference: command.reference,
       paymentReference: newPaymentReference(now),
       paymentMethodLabel: cardMask(card),
-      try: command.try,
+      paymentNumber: command.paymentNumber,
       now,
       amount,
       tipAmount,
@@ -115,15 +116,15 @@ export class ChargeCard {
     try {
       return await this.payments.accept(command.payable, payment, route);
     } catch (error) {
-      // Another try with this reference was accepted concurrently.
+      // Another payment with this reference was accepted concurrently.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
       throw error;
     }
   }
 
-  private async reject({ payable, try: nth }: PageCharge): Promise<never> {
+  private async reject({ payable, paymentNumber: nth }: PageCharge): Promise<never> {
     const current = await this.payables.find(payable.payableId);
-    const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    const request = { ...payable, expiresAt: new Date(payable.expiresAt), paymentNumber: nth };
     // If there is no refusal now, the event of the merchant or site has not arrived, or another payment had reserved the
     // payable and has ended. In both cases the client can retry.
     const refusal = findRefusal(current, request, this.clock.now());

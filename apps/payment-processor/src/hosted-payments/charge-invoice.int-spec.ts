@@ -34,7 +34,7 @@ test('a payment of an invoice and its events contain the till’s reference and 
     state: 'success',
     ...{ invoicedAmount: 12_345, amount: 12_345, tipAmount: 0, processedAmount: 12_345 },
     ...{ source: invoice.source, siteReference: 'TILL-1', merchantName: 'Karoo Books' },
-    payable: { state: 'paid', tries: 1 },
+    payable: { state: 'paid', paymentCount: 1 },
   });
   expect(paid.partner).toBeUndefined();
   // The site of the invoice is a web shop with the reference WEB.
@@ -86,7 +86,7 @@ describe('a payment of an invoice', () => {
     const invoice = await createInvoice(features);
     await expect(processor.payInvoice(invoice, { command })).rejects.toMatchObject({ code });
     expect(await findPayments(invoice.payableId)).toEqual([]);
-    expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+    expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { paymentCount: 1 } });
   });
 
   test('is rejected above the maximum of the merchant', async () => {

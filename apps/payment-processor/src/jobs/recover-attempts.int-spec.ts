@@ -27,7 +27,7 @@ test('a payment whose charge response was lost is processing at first, and is th
     payment: 'processing',
     payable: 'reserved',
   });
-  await expect(processor.pay(payable, { try: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
+  await expect(processor.pay(payable, { paymentNumber: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
 
   expect(await processor.recoverAttempts()).toBe(0);
   processor.clock.advance(2_000);
@@ -97,7 +97,7 @@ test('if the process crashed before the charge, the recovery blocks the idempote
   expect(await processor.service.app.get(Acquirer).charge(lateCharge, new AbortController().signal)).toMatchObject({
     kind: 'neverCharged',
   });
-  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
+  expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({ state: 'success' });
 });
 
 test('an acquirer that does not report the outcome is queried four times; after 15 minutes the reversal is sent until the acquirer confirms it, and the payment fails with the error 31', async () => {

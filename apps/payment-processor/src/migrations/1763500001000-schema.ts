@@ -135,11 +135,12 @@ const PAYABLES = `
     amount      bigint      NOT NULL CONSTRAINT payables_amount CHECK (amount BETWEEN 1 AND 100000000000),
     currency    text        NOT NULL CONSTRAINT payables_currency CHECK (currency ~ '^[A-Z]{3}$'),
     expires_at  timestamptz NOT NULL,
-    tries_max   int         NOT NULL CONSTRAINT payables_tries_max CHECK (tries_max BETWEEN 1 AND 100),
+    max_payments int        NOT NULL CONSTRAINT payables_max_payments CHECK (max_payments BETWEEN 1 AND 100),
     source      jsonb       NOT NULL,
     state       text        NOT NULL CONSTRAINT payables_state CHECK (state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
     holder      uuid,
-    tries       int         NOT NULL CONSTRAINT payables_tries CHECK (tries BETWEEN 0 AND tries_max),
+    payment_count int       NOT NULL CONSTRAINT payables_payment_count
+                              CHECK (payment_count BETWEEN 0 AND max_payments),
     version     bigint      NOT NULL,
     created_at  timestamptz NOT NULL,
     modified_at timestamptz NOT NULL,
@@ -147,7 +148,7 @@ const PAYABLES = `
   ) WITH (fillfactor = 60);
   COMMENT ON TABLE payables IS 'Sessions and invoices, payable once. Only the payment that reserves an open one may call the acquirer.';
   COMMENT ON COLUMN payables.holder IS 'The payment that has reserved or paid the payable.';
-  COMMENT ON COLUMN payables.tries IS 'Number of payments of the payable that were accepted.';
+  COMMENT ON COLUMN payables.payment_count IS 'Number of payments of the payable that were accepted.';
   CREATE INDEX payables_by_code ON payables ((source ->> 'code'));
   COMMENT ON INDEX payables_by_code IS 'Finds the payable of a scanned code.';
 `;

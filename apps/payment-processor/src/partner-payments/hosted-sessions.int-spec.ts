@@ -61,5 +61,5 @@ test('a partner can also pay a hosted session, and the response has the sessionâ
     invoiceExternalReference: 'order-1',
     status: 'success',
   });
-  await expect(processor.pay(payable, { try: 3 })).rejects.toMatchObject({ code: 'payable.paid' });
+  await expect(processor.pay(payable, { paymentNumber: 3 })).rejects.toMatchObject({ code: 'payable.paid' });
 });

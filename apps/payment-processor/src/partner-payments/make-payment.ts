@@ -144,9 +144,13 @@ export class MakePayment {
         ...payable,
         expiresAt: new Date(payable.expiresAt),
         state: payableToPay.state,
-        tries: payableToPay.tries,
+        paymentCount: payableToPay.paymentCount,
       };
-      const refusal = findRefusal(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
+      const refusal = findRefusal(
+        payableTerms,
+        { ...payableTerms, paymentNumber: payableToPay.paymentCount + 1 },
+        this.clock.now(),
+      );
       if (refusal) throw refusalError(refusal);
       const terms = { payableToPay, merchant, siteReference, method };
       if (method.card) {
@@ -212,7 +216,7 @@ function newPayment(
   { payableToPay, merchant, siteReference, method }: CheckedTerms,
   now: Date,
 ): NewPartnerPayment {
-  const { payable, version, tries, customer: registeredName } = payableToPay;
+  const { payable, version, paymentCount, customer: registeredName } = payableToPay;
   const { source } = payable;
   const externalReference = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
   // For a session this is the session's id, as code-decoder returns it.
@@ -223,7 +227,7 @@ function newPayment(
     paymentReference: newPaymentReference(now),
     paymentMethodType: method.type,
     paymentMethodLabel: method.label,
-    try: tries + 1,
+    paymentNumber: paymentCount + 1,
     now,
     amount: request.amount,
     tipAmount: request.tipAmount ?? 0,
@@ -241,7 +245,7 @@ function newPayment(
     },
   });
   const payment = { ...accepted, payable: { ...accepted.payable, version: version + 1 } };
-  return { owner: partner, fingerprint, payment, triesMax: payable.triesMax };
+  return { owner: partner, fingerprint, payment, maxPayments: payable.maxPayments };
 }
 
 /**

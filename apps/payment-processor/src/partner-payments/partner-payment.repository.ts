@@ -54,7 +54,7 @@ export interface PayableToPay {
   readonly payable: PayableDescriptor<PayableSource>;
   readonly state: PayableState;
   readonly version: number;
-  readonly tries: number;
+  readonly paymentCount: number;
   /** Undefined until identity's event has arrived. */
   readonly merchant: KnownMerchant | undefined;
   readonly siteReference: string | undefined;
@@ -84,7 +84,7 @@ export interface NewPartnerPayment {
   readonly fingerprint: string;
   /** The result of {@link acceptedPayment}, with the version of the payable that was read. */
   readonly payment: PaymentSnapshot;
-  readonly triesMax: number;
+  readonly maxPayments: number;
 }
 
 /**
@@ -138,12 +138,12 @@ export class PartnerPaymentRepository {
    * must read it again.
    */
   async acceptForAcquirer(newPayment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
-    const { payment, triesMax } = newPayment;
+    const { payment, maxPayments } = newPayment;
     const paymentId = newUuid(this.clock);
     const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
     const parameters = { attempt: JSON.stringify(rowFromAttempt(paymentId, attempt)) };
     const row = await this.accept(this.dataSource, ACCEPT_WITH_ATTEMPT, paymentId, newPayment, parameters);
-    return row && { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment };
+    return row && { ...attempt, paymentId, paymentVersion: 1, maxPayments, feeTerms: feeTermsFromRow(row), payment };
   }
 
   /**
@@ -162,8 +162,8 @@ export class PartnerPaymentRepository {
   private async findOne(condition: string, payer: PayerScope, value: string): Promise<PayableToPay | undefined> {
     const [row] = await this.dataSource.query<PayableRow[]>(
       `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
-              y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
-              y.state, y.version, y.tries, s.site_reference AS "siteReference", m.name, m.features,
+              y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.max_payments AS "maxPayments", y.source,
+              y.state, y.version, y.payment_count AS "paymentCount", s.site_reference AS "siteReference", m.name, m.features,
               m.minimum_amount AS "minimumAmount", m.maximum_amount AS "maximumAmount", m.grants,
               c.first_name AS "firstName", c.last_name AS "lastName"
          FROM payables y LEFT JOIN known_merchants m ON m.merchant_id = y.merchant_id
@@ -173,11 +173,22 @@ export class PartnerPaymentRepository {
       [payer.mode, value, payer.organisationId, payer.customerReference ?? null],
     );
     if (!row) return undefined;
-    const { state, version, tries, siteReference, name, features, minimumAmount, maximumAmount, grants, ...rest } = row;
+    const {
+      state,
+      version,
+      paymentCount,
+      siteReference,
+      name,
+      features,
+      minimumAmount,
+      maximumAmount,
+      grants,
+      ...rest
+    } = row;
     const { firstName, lastName, ...payable } = rest;
     return {
       payable: { ...payable, expiresAt: row.expiresAt.toISOString() },
-      ...{ state, version, tries },
+      ...{ state, version, paymentCount },
       merchant: name === null ? undefined : { name, features, minimumAmount, maximumAmount, grants },
       siteReference: payable.source.kind === 'session' ? (siteReference ?? undefined) : payable.source.siteReference,
       customer: firstName === null || lastName === null ? undefined : { firstName, lastName },
@@ -217,11 +228,11 @@ export class PartnerPaymentRepository {
   private async settle(
     tx: Transaction,
     paymentId: string,
-    { payment, triesMax }: NewPartnerPayment,
+    { payment, maxPayments }: NewPartnerPayment,
     settlement: Settlement,
   ): Promise<void> {
     const now = this.clock.now();
-    const settled = settledPayment(payment, settlement, triesMax, now);
+    const settled = settledPayment(payment, settlement, maxPayments, now);
     const event = this.events.newEnvelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
       aggregateId: paymentId,
@@ -246,8 +257,10 @@ export class PartnerPaymentRepository {
 }
 
 const RESERVE_AND_PAY = `payable AS (
-         UPDATE payables SET state = 'reserved', holder = $paymentId, tries = tries + 1, version = version + 1, modified_at = $acceptedAt
-          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt AND tries < tries_max
+         UPDATE payables SET state = 'reserved', holder = $paymentId, payment_count = payment_count + 1, version = version + 1,
+                modified_at = $acceptedAt
+          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt
+            AND payment_count < max_payments
          RETURNING holder AS payment_id, mode, merchant_id
        ), accepted AS (
          SELECT payable.payment_id, merchant."feeBasisPoints", merchant."feeFixedAmount", to_jsonb(merchant) || $payment::jsonb AS payment
@@ -287,7 +300,7 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   expiresAt: Date;
   state: PayableState;
   version: number;
-  tries: number;
+  paymentCount: number;
   siteReference: string | null;
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });

@@ -105,7 +105,7 @@ test('an encrypted card is accepted only for the payment and the payer for which
   ];
   const [invoice, reference] = [await createInvoice(), randomUUID()];
   const encryptFor = async (sessionId: string) => ({
-    paymentMethod: { card: { encryptedCard: await encryptCard(processor.cardKey, { sessionId, try: 1 }) } },
+    paymentMethod: { card: { encryptedCard: await encryptCard(processor.cardKey, { sessionId, paymentNumber: 1 }) } },
   });
   const [cardOfPartner, cardOfCustomer] = await Promise.all(
     [partner.organisationId, customer.customerReference].map((owner) => encryptFor(`${owner}.${reference}`)),

@@ -58,7 +58,7 @@ export class PaymentMethods {
     // The encrypted card is bound to the payer and the payment's reference, so that an attacker cannot use a copy of it
     // for another payment. The format of this id differs from the ids of sessions and customers.
     const sessionId = `${customerReference ?? organisationId}.${reference}`;
-    return this.cardKeys.decryptCard(card.encryptedCard, { sessionId, try: 1 });
+    return this.cardKeys.decryptCard(card.encryptedCard, { sessionId, paymentNumber: 1 });
   }
 
   private async findStored(partner: AuthenticatedPartner, customerId: string, token: string): Promise<PaymentMethod> {

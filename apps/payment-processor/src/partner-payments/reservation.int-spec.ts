@@ -42,7 +42,7 @@ describe('a payable with a concurrent change', () => {
   test.each([
     ['is closed', `state = 'closed'`, 409, '20'],
     ['has expired', `expires_at = '2026-03-01T10:00:00.000Z'`, 410, '20'],
-    ['has no try left', `tries = tries_max`, 409, '23'],
+    ['has no payment left', `payment_count = max_payments`, 409, '23'],
   ])('is not charged when it %s', async (_, change, status, errorReference) => {
     const invoice = await openInvoice(processor, merchant);
     changeAfterReading(change);
@@ -52,8 +52,8 @@ describe('a payable with a concurrent change', () => {
   });
 
   test.each([
-    ['a later version', `version = version + 2, tries = tries + 1`, { version: 4, tries: 2 }],
-    ['an earlier version', `version = version - 1`, { version: 1, tries: 1 }],
+    ['a later version', `version = version + 2, paymentCount = paymentCount + 1`, { version: 4, paymentCount: 2 }],
+    ['an earlier version', `version = version - 1`, { version: 1, paymentCount: 1 }],
   ])('is read again when it has %s, and its event contains the next version', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
     const otherInvoice = await openInvoice(processor, merchant);
@@ -92,7 +92,7 @@ test('a session cannot be paid before the event of its site has arrived, because
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   const { status, body } = await partner.pay(payable);
   expect([status, body.errors[0].errorReference]).toEqual([503, '50']);
-  expect(await processor.findPayable(payable.payableId)).toMatchObject({ payable: { state: 'open', tries: 0 } });
+  expect(await processor.findPayable(payable.payableId)).toMatchObject({ payable: { state: 'open', paymentCount: 0 } });
 });
 
 describe('the reference of a payment', () => {

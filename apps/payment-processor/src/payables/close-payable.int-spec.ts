@@ -23,7 +23,7 @@ test.each([['that is stored', true] as const, ['whose session.created has not ar
     if (isStored) await processor.deliver(created);
 
     const closed = await processor.closePayable(payable);
-    expect(closed).toEqual({ payableId: payable.payableId, state: 'closed', version: 2, tries: 0 });
+    expect(closed).toEqual({ payableId: payable.payableId, state: 'closed', version: 2, paymentCount: 0 });
     expect(await processor.closePayable(payable)).toEqual(closed);
     expect(await publishedCloseEvents(payable.payableId)).toEqual([[2, closed]]);
 
@@ -41,7 +41,7 @@ test('the closing of a payable does not close another payable', async () => {
     payableId: closedPayable.payableId,
     state: 'closed',
     version: 2,
-    tries: 0,
+    paymentCount: 0,
   });
   expect(await publishedCloseEvents(otherPayable.payableId)).toEqual([]);
   expect(await processor.pay(otherPayable)).toMatchObject({ state: 'success', payable: { version: 3 } });
@@ -60,15 +60,15 @@ test('a payable is not closed while a payment has no outcome', async () => {
 test('a payable is closed after a failed payment, but not when it is paid', async () => {
   const [declinedPayable, paidPayable] = [buildPayable(), buildPayable()];
   await processor.pay(declinedPayable, { card: CARDS.declined });
-  expect(await processor.closePayable(declinedPayable)).toMatchObject({ state: 'closed', version: 4, tries: 1 });
+  expect(await processor.closePayable(declinedPayable)).toMatchObject({ state: 'closed', version: 4, paymentCount: 1 });
 
   await processor.pay(paidPayable);
   await expect(processor.closePayable(paidPayable)).rejects.toMatchObject({ code: 'payable.paid' });
   expect(await publishedCloseEvents(paidPayable.payableId)).toEqual([]);
 });
 
-test('a payable that was refused after its last try remains refused', async () => {
-  const payable = buildPayable({ triesMax: 1 });
+test('a payable that was refused after its last payment remains refused', async () => {
+  const payable = buildPayable({ maxPayments: 1 });
   await processor.pay(payable, { card: CARDS.declined });
   expect(await processor.closePayable(payable)).toMatchObject({ state: 'refused' });
 });

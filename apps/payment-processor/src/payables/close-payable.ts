@@ -32,7 +32,7 @@ export class ClosePayable {
           payableId: current.payableId,
           state: current.state,
           version: current.version,
-          tries: current.tries,
+          paymentCount: current.paymentCount,
         };
       case 'paid':
         throw new DomainError('payable.paid');

@@ -17,13 +17,13 @@ test('find-payable returns the current state of a payable: open, reserved during
     await processor.deliver(anEvent(SessionCreatedV1, created.payableId, 1, { payable: created }));
   const { payableId } = payable;
   expect(await processor.findPayable(payableId)).toEqual({
-    payable: { payableId, state: 'open', version: 1, tries: 0 },
+    payable: { payableId, state: 'open', version: 1, paymentCount: 0 },
   });
 
   expect(await processor.pay(payable, { card: CARDS.responseLost })).toMatchObject({ state: 'processing' });
   // The bank has approved the charge, but find-payable does not query the bank.
   expect(await processor.findPayable(payableId)).toEqual({
-    payable: { payableId, state: 'reserved', version: 2, tries: 1 },
+    payable: { payableId, state: 'reserved', version: 2, paymentCount: 1 },
   });
   await processor.pay(paidPayable);
   expect((await processor.findPayable(paidPayable.payableId)).payable).toMatchObject({ state: 'paid' });

@@ -17,7 +17,7 @@ const findCloseEvents = async (payableId: string): Promise<unknown[]> =>
 
 test('an invoice can be opened several times with the same result, and can then be paid', async () => {
   const payable = buildInvoicePayable();
-  const opened = { payableId: payable.payableId, state: 'open', version: 1, tries: 0 };
+  const opened = { payableId: payable.payableId, state: 'open', version: 1, paymentCount: 0 };
   expect(await processor.openPayable({ payable })).toEqual({ opened });
   expect(await processor.openPayable({ payable })).toEqual({ opened });
 
@@ -30,8 +30,8 @@ test('the opening of an invoice that replaces another invoice also closes the re
   const [oldInvoice, payable] = [buildInvoicePayable(), buildInvoicePayable({ amount: 500 })];
   await processor.openPayable({ payable: oldInvoice });
   expect(await processor.openPayable({ payable, replaces: oldInvoice })).toEqual({
-    opened: { payableId: payable.payableId, state: 'open', version: 1, tries: 0 },
-    replaced: { payableId: oldInvoice.payableId, state: 'closed', version: 2, tries: 0 },
+    opened: { payableId: payable.payableId, state: 'open', version: 1, paymentCount: 0 },
+    replaced: { payableId: oldInvoice.payableId, state: 'closed', version: 2, paymentCount: 0 },
   });
   expect(await findCloseEvents(oldInvoice.payableId)).toHaveLength(1);
   await expect(processor.payInvoice(oldInvoice)).rejects.toMatchObject({ code: 'payable.closed' });

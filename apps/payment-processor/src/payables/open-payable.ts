@@ -27,8 +27,8 @@ export class OpenPayable {
       // A stored payable with the same id and another amount or currency is a different debt.
       if (current.amount !== payable.amount || current.currencyISOCode !== payable.currencyISOCode)
         throw new DomainError('payable.mismatch');
-      const { payableId, state, version, tries } = current;
-      return { opened: { payableId, state, version, tries }, ...(replaced ? { replaced } : {}) };
+      const { payableId, state, version, paymentCount } = current;
+      return { opened: { payableId, state, version, paymentCount }, ...(replaced ? { replaced } : {}) };
     });
   }
 }

@@ -23,7 +23,7 @@ export const PAYABLE_MAP: ColumnMap<keyof PayableDescriptor> = {
   amount: ['amount', 'bigint'],
   currencyISOCode: ['currency', 'text'],
   expiresAt: ['expires_at', 'timestamptz'],
-  triesMax: ['tries_max', 'int'],
+  maxPayments: ['max_payments', 'int'],
   source: ['source', 'jsonb'],
 };
 
@@ -46,7 +46,7 @@ export class PayableRepository {
     payables: readonly PayableDescriptor<PayableSource>[],
   ): Promise<void> {
     await connection.query(
-      `INSERT INTO payables (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
+      `INSERT INTO payables (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
        SELECT payable.*, 'open', NULL, 0, 1, $2, $2
          FROM jsonb_to_recordset($1::jsonb) AS payable(${recordColumns(PAYABLE_MAP)})
         ORDER BY "payableId"
@@ -75,7 +75,8 @@ export class PayableRepository {
    */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(
-      `SELECT payable_id AS "payableId", state, version, tries, tries_max AS "triesMax", mode, merchant_id AS "merchantId",
+      `SELECT payable_id AS "payableId", state, version, payment_count AS "paymentCount", max_payments AS "maxPayments",
+              mode, merchant_id AS "merchantId",
               site_id AS "siteId", amount, currency AS "currencyISOCode", expires_at AS "expiresAt"
          FROM payables WHERE payable_id = $1`,
       [payableId],
@@ -86,10 +87,11 @@ export class PayableRepository {
   /** Changes `open → closed`, and publishes the event. Undefined when the payable was not open. */
   async close(tx: Transaction, payableId: string): Promise<PayableSnapshot | undefined> {
     const [rows] = await tx.query<
-      [{ payableId: string; state: PayableState; version: number; tries: number }[], number]
+      [{ payableId: string; state: PayableState; version: number; paymentCount: number }[], number]
     >(
       `UPDATE payables SET state = 'closed', version = version + 1, modified_at = $2
-        WHERE payable_id = $1 AND state = 'open' RETURNING payable_id AS "payableId", state, version, tries`,
+        WHERE payable_id = $1 AND state = 'open' 
+        RETURNING payable_id AS "payableId", state, version, payment_count AS "paymentCount"`,
       [payableId, this.clock.now()],
     );
     const closed = rows[0];

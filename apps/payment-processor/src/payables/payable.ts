@@ -2,8 +2,8 @@ import type { ErrorCode, PayableDescriptor, PayableSource, PayableState } from '
 
 /**
  * The transitions between the states of a payable, a debt that can be paid once. The payment that changes `open →
- * reserved` may charge. A failed payment changes the payable back to `open` or, after the last try, to `refused`. Only
- * an open payable can be closed. A payment that waits for a verification does not reserve the payable, so `open →
+ * reserved` may charge. A failed payment changes the payable back to `open` or, after the last payment, to `refused`.
+ * Only an open payable can be closed. A payment that waits for a verification does not reserve the payable, so `open →
  * refused` is also possible. The conditional UPDATE statements of this app make exactly these transitions; a
  * model-based test compares them with this list.
  */
@@ -15,26 +15,28 @@ export const PAYABLE_TRANSITIONS = {
   closed: [],
 } as const satisfies Record<PayableState, readonly PayableState[]>;
 
-/** The fields that decide whether a payable can be paid. `tries` counts the tries that have started. */
+/** The fields that decide whether a payable can be paid. `paymentCount` counts the payments that have started. */
 export interface PayableTerms extends Pick<
   PayableDescriptor<PayableSource>,
   'mode' | 'merchantId' | 'siteId' | 'amount' | 'currencyISOCode'
 > {
   readonly state: PayableState;
   readonly expiresAt: Date;
-  readonly tries: number;
-  readonly triesMax: number;
+  readonly paymentCount: number;
+  readonly maxPayments: number;
 }
 
-/** The request of a payment: the payable as the payer saw it, and the number of this try. */
-export type PayableRequest = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> & { readonly try: number };
+/** The request of a payment: the payable as the payer saw it, and the number of this payment. */
+export type PayableRequest = Omit<PayableTerms, 'state' | 'paymentCount' | 'maxPayments'> & {
+  readonly paymentNumber: number;
+};
 
 export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.in-progress'>;
 
 /**
  * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this
- * service has not stored the payable. In this case the request of the first try contains the payable. The result only
- * explains a rejection. The decision is made by the SQL statement that reserves the payable.
+ * service has not stored the payable. In this case the request of the first payment contains the payable. The result
+ * only explains a rejection. The decision is made by the SQL statement that reserves the payable.
  */
 export function findRefusal(
   payable: PayableTerms | undefined,
@@ -47,10 +49,11 @@ export function findRefusal(
     return 'payable.expired';
   if (payable && (payable.amount !== request.amount || payable.currencyISOCode !== request.currencyISOCode))
     return 'payable.mismatch';
-  // If this is not the next try, the page has not seen the latest try. If the owner differs, the request belongs to
-  // another payable.
-  const isNextTry = request.try === (payable?.tries ?? 0) + 1 && request.try <= (payable?.triesMax ?? 1);
-  return isNextTry && hasSameOwner(payable, request) ? undefined : 'payment.in-progress';
+  // If this is not the next payment, the page has not seen the latest payment. If the owner differs, the request belongs
+  // to another payable.
+  const isNextPayment =
+    request.paymentNumber === (payable?.paymentCount ?? 0) + 1 && request.paymentNumber <= (payable?.maxPayments ?? 1);
+  return isNextPayment && hasSameOwner(payable, request) ? undefined : 'payment.in-progress';
 }
 
 /**

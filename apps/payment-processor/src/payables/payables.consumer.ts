@@ -76,8 +76,8 @@ export class PayablesConsumer {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
     const payable = await this.payables.find(payableId);
     if (!payable) return {};
-    const { state, version, tries } = payable;
-    return { payable: { payableId, state, version, tries } };
+    const { state, version, paymentCount } = payable;
+    return { payable: { payableId, state, version, paymentCount } };
   }
 
   @MessagePattern(OpenPayableV1)

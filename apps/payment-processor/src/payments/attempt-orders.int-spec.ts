@@ -108,7 +108,7 @@ type Crash = { readonly process: Order[number]; readonly stop: number } | undefi
 
 async function runOrder(order: Order, delay: Delay, card: string, crash: Crash): Promise<string> {
   const payable = buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
-  const binding = { sessionId: payable.payableId, try: 1, expiresAt: '2999-01-01T00:00:00.000Z' };
+  const binding = { sessionId: payable.payableId, paymentNumber: 1, expiresAt: '2999-01-01T00:00:00.000Z' };
   const encrypted = await encryptCard(processor.cardKey, binding, { cardNumber: card });
   [payer, recovery, isStepped] = [new SteppedProcess(), new SteppedProcess(), true];
   payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));

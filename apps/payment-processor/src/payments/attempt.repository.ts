@@ -25,7 +25,7 @@ export interface OpenAttempt extends Attempt {
   readonly paymentId: string;
   /** Version of the payment, which increases by one with each change. */
   readonly paymentVersion: number;
-  readonly triesMax: number;
+  readonly maxPayments: number;
   /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
@@ -211,7 +211,7 @@ function openAttemptFromRow(row: AttemptRow): OpenAttempt {
     state: row.attemptState,
     startedAt: row.startedAt,
     queries: row.queries,
-    triesMax: row.triesMax,
+    maxPayments: row.maxPayments,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

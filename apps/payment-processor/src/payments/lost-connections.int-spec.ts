@@ -176,7 +176,7 @@ describe('the shared statement for fifty new payments', () => {
     await recoverAll(2_000);
     await recoverAll(8_000);
     expect(await readTotals(payables)).toEqual({ ...NO_PAYMENTS, failures: 50 });
-    await Promise.all(payables.map((payable) => processor.pay(payable, { try: 2 })));
+    await Promise.all(payables.map((payable) => processor.pay(payable, { paymentNumber: 2 })));
     expect(await readTotals(payables)).toEqual({ ...ALL_PAID, failures: 50 });
   });
 });

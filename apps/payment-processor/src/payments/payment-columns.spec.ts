@@ -38,8 +38,8 @@ const ROW: PaymentRow = {
   source,
   payableState: 'reserved',
   payableVersion: 5,
-  tries: 6,
-  triesMax: 7,
+  paymentCount: 6,
+  maxPayments: 7,
   verificationUrl: null,
   verificationUntil: null,
 };
@@ -61,7 +61,7 @@ const SNAPSHOT: PaymentSnapshot = {
   paymentMethodLabel: '**** 4242',
   errors: [{ errorReference: '10', message: 'Declined.' }],
   source,
-  payable: { payableId, state: 'reserved', version: 5, tries: 6 },
+  payable: { payableId, state: 'reserved', version: 5, paymentCount: 6 },
   merchantName: 'm',
   siteReference: 's',
 };

@@ -69,8 +69,8 @@ export interface PaymentRow extends StoredPayment {
   readonly source: PayableSource;
   readonly payableState: PayableState;
   readonly payableVersion: number;
-  readonly tries: number;
-  readonly triesMax: number;
+  readonly paymentCount: number;
+  readonly maxPayments: number;
   readonly verificationUrl: string | null;
   readonly verificationUntil: Date | null;
 }
@@ -81,7 +81,7 @@ export interface PaymentRow extends StoredPayment {
  */
 export const PAYMENT_COLUMNS = `${selectedColumns(PAYMENT_MAP, 'p')}, y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId",
   y.amount AS "invoicedAmount", y.currency AS "currencyISOCode", y.source, y.state AS "payableState", y.version AS "payableVersion",
-  y.tries, y.tries_max AS "triesMax", v.expires_at AS "verificationUntil",
+  y.payment_count AS "paymentCount", y.max_payments AS "maxPayments", v.expires_at AS "verificationUntil",
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS "verificationUrl"`;
 
 /** The fee terms at the acceptance of the payment. */
@@ -144,6 +144,11 @@ export function snapshotFromRow(row: PaymentRow): PaymentSnapshot {
     merchantName: row.merchantName,
     siteReference: row.siteReference,
     ...row.partner,
-    payable: { payableId: row.payableId, state: row.payableState, version: row.payableVersion, tries: row.tries },
+    payable: {
+      payableId: row.payableId,
+      state: row.payableState,
+      version: row.payableVersion,
+      paymentCount: row.paymentCount,
+    },
   };
 }

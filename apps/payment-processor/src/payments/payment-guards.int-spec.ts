@@ -38,16 +38,16 @@ describe('a payment', () => {
    */
   const findCurrentRefusal = async (payable: ReturnType<typeof buildPayable>, nth: number) => {
     const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
-    const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    const request = { ...payable, expiresAt: new Date(payable.expiresAt), paymentNumber: nth };
     return findRefusal(current, request, processor.clock.now());
   };
 
   test.each([
     ['is closed', `state = 'closed'`, 1],
     ['expires now', `expires_at = '2026-03-01T10:00:00.000Z'`, 1],
-    ['has already had this try', `tries = 1`, 1],
-    ['has not had the previous try', `tries = 0`, 2],
-    ['has no try left', `tries = tries_max`, 6],
+    ['has already had this payment', `payment_count = 1`, 1],
+    ['has not had the previous payment', `payment_count = 0`, 2],
+    ['has no payment left', `payment_count = max_payments`, 6],
     ['is in the other mode', `mode = 'live'`, 1],
     ['belongs to another merchant', `merchant_id = 1002`, 1],
     ['belongs to another site', `site_id = 5002`, 1],
@@ -65,20 +65,20 @@ describe('a payment', () => {
 
   test.each([
     ['expires now', buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
-    ['the request has the number of a second try', buildPayable(), 2],
+    ['the request has the number of a second payment', buildPayable(), 2],
   ])('is not accepted if the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await readPayable(payable.payableId)).toBeUndefined();
     expect(await findCurrentRefusal(payable, nth)).toBeDefined();
   });
 
-  test('is accepted one millisecond before the expiry of its payable, even as the last try', async () => {
+  test('is accepted one millisecond before the expiry of its payable, even as the last payment', async () => {
     const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-    await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    await changeRow(processor, `UPDATE payables SET payment_count = 4 WHERE payable_id = $1`, payable.payableId);
     expect(await findCurrentRefusal(payable, 5)).toBeUndefined();
     expect(await acceptPayment(processor, payable, 5)).toMatchObject({
-      payment: { payable: { version: 2, tries: 5 } },
+      payment: { payable: { version: 2, paymentCount: 5 } },
     });
   });
 });
@@ -272,12 +272,12 @@ test('the same reference for another payable creates another payment', async () 
   }
 });
 
-test('a second try is accepted with the reference of a payment for another payable', async () => {
+test('a second payment is accepted with the reference of a payment for another payable', async () => {
   const buildLongPayable = () => buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
   const [otherAttempt, payable] = [await createOpenAttempt(processor, buildLongPayable()), buildLongPayable()];
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-  await changeRow(processor, `UPDATE payables SET tries = 1 WHERE payable_id = $1`, payable.payableId);
+  await changeRow(processor, `UPDATE payables SET payment_count = 1 WHERE payable_id = $1`, payable.payableId);
   expect(await acceptPayment(processor, payable, 2, otherAttempt.payment.reference)).toMatchObject({
-    payment: { payable: { payableId: payable.payableId, tries: 2 } },
+    payment: { payable: { payableId: payable.payableId, paymentCount: 2 } },
   });
 });

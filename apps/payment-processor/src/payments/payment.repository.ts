@@ -73,7 +73,7 @@ export class PaymentRepository {
     const paymentId = newUuid(this.clock);
     // The row and the event get the same time, so that both have the same `paymentUTCDate`.
     const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
-    const { payableId, triesMax } = payable;
+    const { payableId, maxPayments } = payable;
     const row = await this.acceptInBatch({
       payableId,
       event: this.events.newEnvelope({
@@ -83,7 +83,7 @@ export class PaymentRepository {
         payload: payment,
       }),
       values: {
-        payable: { ...payable, tries: payment.payable.tries },
+        payable: { ...payable, paymentCount: payment.payable.paymentCount },
         payment: rowFromPayment(paymentId, payment),
         attempt: rowFromAttempt(paymentId, attempt),
       },
@@ -91,7 +91,7 @@ export class PaymentRepository {
     if (!row) return undefined;
     const { merchantName, siteReference, version } = row;
     const accepted = { ...payment, merchantName, siteReference, payable: { ...payment.payable, version } };
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment: accepted };
+    return { ...attempt, paymentId, paymentVersion: 1, maxPayments, feeTerms: feeTermsFromRow(row), payment: accepted };
   }
 
   /**
@@ -103,7 +103,7 @@ export class PaymentRepository {
     end: AttemptEnd,
     from: readonly AttemptState[],
   ): Promise<PaymentSnapshot | undefined> {
-    const settled = settledPayment(attempt.payment, end.settlement, attempt.triesMax, this.clock.now());
+    const settled = settledPayment(attempt.payment, end.settlement, attempt.maxPayments, this.clock.now());
     const item = this.settlementItem(attempt, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
     // Verifications are rare. They have a separate statement, so that the shared statement stays small.
@@ -230,31 +230,32 @@ const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFix
 
 /**
  * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The payable to
- * insert contains the number of this payment in `tries`. ON CONFLICT compares this number with the tries of the existing
- * row.
+ * insert contains the number of this payment in `paymentCount`. ON CONFLICT compares this number with the count of the
+ * existing row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
          SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt, merchant.*,
                 ${siteReferenceOf('payable')} AS "siteReference"
            FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
-          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, tries int)
+          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, "paymentCount" int)
           CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
           ${joinMerchant('payable.mode', 'payable."merchantId"')}
        ), payable AS (
-         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, tries, version, created_at, modified_at)
-         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", tries, 2, "acceptedAt", "acceptedAt"
+         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
+         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", "paymentCount", 2, "acceptedAt", "acceptedAt"
            FROM item
           WHERE "merchantName" IS NOT NULL AND "siteReference" IS NOT NULL
-            AND "expiresAt" > "acceptedAt" AND tries <= "triesMax"
-            AND (tries = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
+            AND "expiresAt" > "acceptedAt" AND "paymentCount" <= "maxPayments"
+            AND ("paymentCount" = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
                           AND (SELECT true FROM payments earlier
                                 WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
           ORDER BY "payableId"
          ON CONFLICT (payable_id) DO UPDATE
-            SET state = 'reserved', holder = excluded.holder, tries = p.tries + 1, version = p.version + 1,
+            SET state = 'reserved', holder = excluded.holder, payment_count = p.payment_count + 1, version = p.version + 1,
                 modified_at = excluded.modified_at
-          WHERE p.state = 'open' AND p.expires_at > excluded.modified_at AND p.tries = excluded.tries - 1 AND p.tries < p.tries_max
+          WHERE p.state = 'open' AND p.expires_at > excluded.modified_at
+            AND p.payment_count = excluded.payment_count - 1 AND p.payment_count < p.max_payments
             AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING holder, version

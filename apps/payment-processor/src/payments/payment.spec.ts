@@ -15,12 +15,12 @@ import {
 const now = new Date('2026-03-01T10:00:00.123Z');
 const later = new Date('2026-03-01T10:00:02.000Z');
 
-function buildAcceptedPayment(tries = 1): PaymentSnapshot {
+function buildAcceptedPayment(paymentCount = 1): PaymentSnapshot {
   const fields = {
     reference: 'r',
     paymentReference: 'p',
     paymentMethodLabel: '**** 4242',
-    try: tries,
+    paymentNumber: paymentCount,
   };
   const payment = acceptedPayment({ payable: buildPayable(), now, ...fields });
   return { ...payment, payable: { ...payment.payable, version: 2 } };
@@ -45,18 +45,18 @@ test('a successful payment has its amount as processed amount, and its payable i
   expect(paid.modifiedUTCDate).toBe('2026-03-01T10:00:02.000Z');
 });
 
-test('a failed payment has the processed amount 0 and an error, and its payable is open again or, after the last try, refused', () => {
+test('a failed payment has the processed amount 0 and an error, and its payable is open again or, after the last payment, refused', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (tries, triesMax) => {
+    fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (paymentCount, maxPayments) => {
       const failed = settledPayment(
-        buildAcceptedPayment(tries),
+        buildAcceptedPayment(paymentCount),
         { state: 'failed', error: 'card.declined' },
-        triesMax,
+        maxPayments,
         later,
       );
       expect(failed.processedAmount).toBe(0);
       expect(failed.errors).toEqual([{ errorReference: '10', message: expect.stringContaining('declined') }]);
-      expect(failed.payable.state).toBe(tries >= triesMax ? 'refused' : 'open');
+      expect(failed.payable.state).toBe(paymentCount >= maxPayments ? 'refused' : 'open');
     }),
   );
 });
@@ -77,7 +77,13 @@ test('only the listed transitions are allowed (P1)', () => {
   });
 });
 
-const PAYMENT_FIELDS = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: 3, now };
+const PAYMENT_FIELDS = {
+  reference: 'r',
+  paymentReference: 'p',
+  paymentMethodLabel: '**** 4242',
+  paymentNumber: 3,
+  now,
+};
 
 test('by default an accepted payment is a card payment of the payable’s amount, and reserves the payable', () => {
   const payable = buildPayable();
@@ -99,7 +105,7 @@ test('by default an accepted payment is a card payment of the payable’s amount
     paymentMethodLabel: '**** 4242',
     errors: [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: 3 },
+    payable: { payableId: payable.payableId, state: 'reserved', version: 0, paymentCount: 3 },
     merchantName: '',
     siteReference: '',
   });
@@ -153,7 +159,7 @@ describe('a payment with a required verification', () => {
       modifiedUTCDate: '2026-03-01T10:00:02.000Z',
       verificationUrl: 'https://bank.example/c/1',
       verificationUntilUTCDate: '2026-03-01T10:15:02.000Z',
-      payable: { state: 'open', version: 3, tries: 1 },
+      payable: { state: 'open', version: 3, paymentCount: 1 },
     });
   });
 
@@ -162,7 +168,7 @@ describe('a payment with a required verification', () => {
     expect(continued).toMatchObject({
       state: 'processing',
       modifiedUTCDate: '2026-03-01T10:05:00.000Z',
-      payable: { state: 'reserved', version: 4, tries: 1 },
+      payable: { state: 'reserved', version: 4, paymentCount: 1 },
     });
     expect(continued).not.toHaveProperty('verificationUrl');
     expect(continued).not.toHaveProperty('verificationUntilUTCDate');
@@ -181,15 +187,15 @@ describe('a payment with a required verification', () => {
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
   ] as const)(
-    'fails if its verification fails, and its payable, which was %s after %d of 5 tries, is then %s',
-    (state, tries, expected) => {
-      const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
+    'fails if its verification fails, and its payable, which was %s after %d of 5 payments, is then %s',
+    (state, paymentCount, expected) => {
+      const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, paymentCount } };
       const failed = paymentWithFailedVerification(payment, 'verification.failed', 5, later);
       expect(failed).toMatchObject({
         state: 'failed',
         modifiedUTCDate: '2026-03-01T10:00:02.000Z',
         errors: [{ errorReference: '16' }],
-        payable: { state: expected, version: 4, tries },
+        payable: { state: expected, version: 4, paymentCount },
       });
       expect(failed).not.toHaveProperty('verificationUrl');
     },

@@ -41,7 +41,7 @@ interface NewPayment {
   /** Default: `Card`. */
   readonly paymentMethodType?: PaymentMethodType;
   readonly paymentMethodLabel: string;
-  readonly try: number;
+  readonly paymentNumber: number;
   readonly now: Date;
   /** Cents, without the tip. Default: the amount of the payable. */
   readonly amount?: number;
@@ -89,20 +89,20 @@ export function acceptedPayment({ payable, now, ...options }: NewPayment): Payme
     // The statement that stores a hosted payment sets both names, if the merchant and the site are known.
     merchantName: '',
     siteReference: '',
-    payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: options.try },
+    payable: { payableId: payable.payableId, state: 'reserved', version: 0, paymentCount: options.paymentNumber },
     ...options.partner,
   };
 }
 
 /**
  * The payment and its payable after the acquirer's response. A failed payment reopens the payable or, after the last
- * try, sets it to `refused`. A payment that requires a verification also reopens the payable, because the payer may
+ * payment, sets it to `refused`. A payment that requires a verification also reopens the payable, because the payer may
  * never return.
  */
 export function settledPayment(
   payment: PaymentSnapshot,
   settlement: Settlement,
-  triesMax: number,
+  maxPayments: number,
   now: Date,
 ): PaymentSnapshot {
   const changed = changedPayment(payment, settlement.state, now);
@@ -113,7 +113,7 @@ export function settledPayment(
       return { ...changed, processedAmount, payable: { ...payment.payable, state: 'paid', version } };
     }
     case 'failed': {
-      const state = payment.payable.tries >= triesMax ? 'refused' : 'open';
+      const state = payment.payable.paymentCount >= maxPayments ? 'refused' : 'open';
       return { ...changed, errors: [paymentError(settlement.error)], payable: { ...payment.payable, state, version } };
     }
     case 'verificationRequired':
@@ -137,19 +137,19 @@ export function resumedPayment(payment: PaymentSnapshot, now: Date): PaymentSnap
 }
 
 /**
- * The payment after a failed or abandoned verification. After the last try the payable becomes `refused`. The payable's
- * version always increases, so that consumers that store only the newest version receive the change. Throws while
+ * The payment after a failed or abandoned verification. After the last payment the payable becomes `refused`. The
+ * payable's version always increases, so that consumers that store only the newest version receive the change. Throws while
  * another payment has reserved the payable, because that payment determines the payable's version.
  */
 export function paymentWithFailedVerification(
   payment: PaymentSnapshot,
   error: ErrorCode,
-  triesMax: number,
+  maxPayments: number,
   now: Date,
 ): PaymentSnapshot {
   const { payable } = payment;
   if (payable.state === 'reserved') throw new Error('The payable is reserved for another payment.');
-  const state = payable.state === 'open' && payable.tries >= triesMax ? 'refused' : payable.state;
+  const state = payable.state === 'open' && payable.paymentCount >= maxPayments ? 'refused' : payable.state;
   return {
     ...changedPayment(payment, 'failed', now),
     errors: [paymentError(error)],

@@ -30,7 +30,7 @@ describe('two replicas', () => {
   test('accept and settle the same payments in opposite orders without a deadlock', async () => {
     const payables: PayableDescriptor[] = [];
     for (let nth = 1; nth <= 12; nth++)
-      payables.push(await createStoredPayable(processor, { expiresAt: LATER, triesMax: 100 }));
+      payables.push(await createStoredPayable(processor, { expiresAt: LATER, maxPayments: 100 }));
     const runInBothOrders = <Item, T>(items: readonly Item[], run: (replica: TestReplica, item: Item) => Promise<T>) =>
       Promise.all([
         ...items.map((item) => run(replicas[0]!, item)),
@@ -38,7 +38,7 @@ describe('two replicas', () => {
       ]);
     for (let nth = 1; nth <= 60; nth++) {
       const accepts = await runInBothOrders(payables, ({ payments }, payable) =>
-        acceptWith(payments, processor, payable, { try: nth }),
+        acceptWith(payments, processor, payable, { paymentNumber: nth }),
       );
       const openAttempts = accepts.filter((attempt): attempt is OpenAttempt => attempt !== undefined);
       const reserved = openAttempts.map(({ payment }) => payment.payable.payableId).sort();
@@ -46,7 +46,9 @@ describe('two replicas', () => {
       // While outcomes are recorded, other payers pay the same payables.
       const [settled] = await Promise.all([
         runInBothOrders(openAttempts, ({ payments }, attempt) => payments.settle(attempt, DECLINED, CHARGEABLE_STATES)),
-        runInBothOrders(payables, ({ payments }, payable) => acceptWith(payments, processor, payable, { try: nth })),
+        runInBothOrders(payables, ({ payments }, payable) =>
+          acceptWith(payments, processor, payable, { paymentNumber: nth }),
+        ),
       ]);
       expect(settled.filter(Boolean)).toHaveLength(payables.length);
     }

@@ -69,15 +69,15 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     { merchantId: 702, siteId: 702 },
     { merchantId: 701, siteId: 702 },
   ];
-  const payableWithFailedTry = await createStoredPayable(processor, idsOfBooks);
-  await createFailedTry(payableWithFailedTry);
+  const payableWithFailedPayment = await createStoredPayable(processor, idsOfBooks);
+  await createFailedTry(payableWithFailedPayment);
   const availablePayables = [
     await createStoredPayable(processor, idsOfBooks),
     buildPayable(idsOfFoods),
-    payableWithFailedTry,
+    payableWithFailedPayment,
   ];
 
-  /** Changes of a payable, each with the number of the try that is then rejected. */
+  /** Changes of a payable, each with the number of the payment that is then rejected. */
   const changes: [string, number][] = [
     [`state = 'reserved', holder = gen_random_uuid()`, 1],
     [`state = 'closed'`, 1],
@@ -87,9 +87,9 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     [`currency = 'NAD'`, 1],
     [`merchant_id = 1002`, 1],
     [`site_id = 5002`, 1],
-    [`tries = 1`, 1],
-    [`tries = 0`, 2],
-    [`tries = 3, tries_max = 3`, 4],
+    [`payment_count = 1`, 1],
+    [`payment_count = 0`, 2],
+    [`payment_count = 3, max_payments = 3`, 4],
   ];
   const rejectedPayables: [PayableDescriptor, number][] = [];
   for (const [change, nth] of changes) {
@@ -100,7 +100,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   rejectedPayables.push(
     [buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
     [buildPayable(), 2],
-    [buildPayable({ triesMax: 1 }), 2],
+    [buildPayable({ maxPayments: 1 }), 2],
     // The site is unknown, belongs to another merchant, or has an unknown merchant.
     [buildPayable({ ...idsOfBooks, siteId: 704 }), 1],
     [buildPayable(mixedIds), 1],
@@ -111,9 +111,9 @@ test('each payment has its own outcome, version, merchant and site', async () =>
 
   await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const rejections = rejectedPayables.map(([payable, nth]) => accept(payable, { try: nth }));
+  const rejections = rejectedPayables.map(([payable, nth]) => accept(payable, { paymentNumber: nth }));
   const accepts = availablePayables.map((payable) =>
-    accept(payable, { try: payable === payableWithFailedTry ? 2 : 1 }),
+    accept(payable, { paymentNumber: payable === payableWithFailedPayment ? 2 : 1 }),
   );
   await held.release();
   expect(await Promise.all(rejections)).toEqual(rejectedPayables.map(() => undefined));
@@ -122,12 +122,12 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   expect(statements.batches().map((ids) => ids.length)).toEqual([availablePayables.length + rejectedPayables.length]);
   const names = (merchantName: string, siteReference: string) => ({ merchantName, siteReference });
   const summary = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
-    return { merchantName, siteReference, version: payable.version, tries: payable.tries };
+    return { merchantName, siteReference, version: payable.version, paymentCount: payable.paymentCount };
   };
   expect(accepted.map((attempt) => summary(attempt!.payment))).toEqual([
-    { ...names('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
-    { ...names('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
-    { ...names('Karoo Books', 'WEB 701'), version: 4, tries: 2 },
+    { ...names('Karoo Books', 'WEB 701'), version: 2, paymentCount: 1 },
+    { ...names('Vlei Foods', 'WEB 702'), version: 2, paymentCount: 1 },
+    { ...names('Karoo Books', 'WEB 701'), version: 4, paymentCount: 2 },
   ]);
   const eventsByPayment = new Map((await findEvents(availablePayables)).map((event) => [event.aggregateId, event]));
   for (const { paymentId, attemptId, payment } of accepted.map((attempt) => attempt!)) {
@@ -141,20 +141,20 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   expect(await findEvents(rejectedPayables.map(([payable]) => payable))).toEqual([]);
 });
 
-test('a payment with the reference of an earlier try is rejected without an effect on other payments in the same statement', async () => {
+test('a payment with the reference of an earlier payment is rejected without an effect on other payments in the same statement', async () => {
   const [payable, reference] = [await createStoredPayable(processor), randomUUID()];
   await createFailedTry(payable, reference);
   const validPayables = Array.from({ length: 9 }, () => buildPayable());
   await using held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = validPayables.map((validPayable) => accept(validPayable));
-  const paymentWithUsedReference = accept(payable, { try: 2, reference });
+  const paymentWithUsedReference = accept(payable, { paymentNumber: 2, reference });
   await held.release();
   expect((await Promise.all(accepts)).every(Boolean)).toBe(true);
   expect(await paymentWithUsedReference).toBeUndefined();
   expect(statements.batches().map((ids) => ids.length)).toEqual([10]);
-  expect(await readPayables([payable])).toMatchObject([{ state: 'open', tries: 1, version: 3 }]);
-  expect(await accept(payable, { try: 2 })).toBeDefined();
+  expect(await readPayables([payable])).toMatchObject([{ state: 'open', paymentCount: 1, version: 3 }]);
+  expect(await accept(payable, { paymentNumber: 2 })).toBeDefined();
 });
 
 test('if the database rejects one of a hundred rows, only the payment of that row fails', async () => {

@@ -153,7 +153,7 @@ test('after any sequence of actions a payable is charged at most once, and payme
           await processor.runCleanup();
         }
         if (step.kind === 'close') count(`close: ${await closeOnce(payable)}`);
-        if (step.kind === 'pay') count(`pay: ${await payOnce(payable, step.card, current.tries + 1)}`);
+        if (step.kind === 'pay') count(`pay: ${await payOnce(payable, step.card, current.paymentCount + 1)}`);
         current = await readState(payable.payableId);
         if (step.kind === 'recover' && before.inProgress > current.inProgress) count('recovered');
         // While a payment is in progress, the bank may or may not have charged.
@@ -198,9 +198,9 @@ const stateOrErrorCode = (operation: Promise<{ state: string }>): Promise<string
   );
 
 async function payOnce(payable: ReturnType<typeof buildPayable>, card: string, nth: number): Promise<string> {
-  const binding = { sessionId: payable.payableId, try: nth, expiresAt: '2999-01-01T00:00:00.000Z' };
+  const binding = { sessionId: payable.payableId, paymentNumber: nth, expiresAt: '2999-01-01T00:00:00.000Z' };
   const encrypted = await encryptCard(processor.cardKey, binding, { cardNumber: card });
-  return stateOrErrorCode(processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } }));
+  return stateOrErrorCode(processor.pay(payable, { paymentNumber: nth, command: { encryptedCard: encrypted } }));
 }
 
 /** Acts as the payer: confirms or refuses at the bank, and returns to the page. Returns the state of the payment. */
@@ -220,7 +220,7 @@ const closeOnce = (payable: ReturnType<typeof buildPayable>): Promise<string> =>
 
 interface CurrentState {
   readonly payable: string;
-  readonly tries: number;
+  readonly paymentCount: number;
   readonly successes: number;
   readonly inProgress: number;
   readonly transfers: number;
@@ -229,7 +229,7 @@ interface CurrentState {
 
 const INITIAL_STATE: CurrentState = {
   payable: 'open',
-  tries: 0,
+  paymentCount: 0,
   successes: 0,
   inProgress: 0,
   transfers: 0,
@@ -238,9 +238,10 @@ const INITIAL_STATE: CurrentState = {
 
 async function readState(payableId: string): Promise<CurrentState> {
   const [row] = await processor.dataSource.query<(Omit<CurrentState, 'charges'> & { references: string[] })[]>(
-    `SELECT y.state AS payable, y.tries, count(*) FILTER (WHERE p.state = 'success') AS successes,
+    `SELECT y.state AS payable, y.payment_count AS "paymentCount", count(*) FILTER (WHERE p.state = 'success') AS successes,
             count(*) FILTER (WHERE p.state = 'processing') AS "inProgress", count(t.transfer_id) AS transfers, array_agg(p.payment_reference) AS references
-       FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1 GROUP BY y.state, y.tries`,
+       FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1
+      GROUP BY y.state, y.payment_count`,
     [payableId],
   );
   if (!row) return INITIAL_STATE;

@@ -113,7 +113,7 @@ test('a payment that gets no permit before its deadline is rejected without a re
   const rejected = await runWithoutPermit(() => processor.pay(payable));
   expect(rejected).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await countPayments()).toBe(before + 1);
-  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
+  expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { paymentCount: 1 } });
 });
 
 test('a payment that the database accepts after its deadline is not charged, because the payer may have paid in another way', async () => {
@@ -125,10 +125,13 @@ test('a payment that the database accepts after its deadline is not charged, bec
     return attempt;
   };
   const [payable, before] = [buildPayable(), processor.chargedReferences().length];
-  expect(await processor.pay(payable)).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
+  expect(await processor.pay(payable)).toMatchObject({ state: 'failed', payable: { state: 'open', paymentCount: 1 } });
   payments.accept = accept;
   expect(processor.chargedReferences()).toHaveLength(before);
-  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
+  expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({
+    state: 'success',
+    payable: { paymentCount: 2 },
+  });
 });
 
 test('a partner’s payment that gets no permit in time is rejected with 503, and its reference can be used again', async () => {

@@ -107,7 +107,7 @@ async function expectOneRefund(payment: string): Promise<void> {
 const expiresAt = '2999-01-01T00:00:00.000Z';
 async function createPaidPayment(cardNumber: string = CARDS.approved): Promise<string> {
   const payable = buildPayable({ merchantId, expiresAt });
-  const binding = { sessionId: payable.payableId, try: 1, expiresAt };
+  const binding = { sessionId: payable.payableId, paymentNumber: 1, expiresAt };
   const card = await encryptCard(processor.cardKey, binding, { cardNumber, expiryYear: 2035 });
   return (await processor.pay(payable, { command: { encryptedCard: card } })).paymentReference;
 }

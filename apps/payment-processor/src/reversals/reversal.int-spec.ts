@@ -67,7 +67,7 @@ test('a late approval for a payable that another payment has paid in the meantim
     acquirer.charge = (...args) => realMethods.charge(...args);
     processor.clock.advance(10_000);
     await processor.recoverAttempts();
-    secondPayment = await processor.pay(payable, { try: 2 });
+    secondPayment = await processor.pay(payable, { paymentNumber: 2 });
     return realMethods.charge(request, signal);
   };
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });

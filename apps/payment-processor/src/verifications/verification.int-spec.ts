@@ -18,7 +18,7 @@ afterEach(() => processor.stop());
 
 /** Pays with a card that requires a verification. */
 async function payWithChallenge(payable = buildPayable(), nth = 1): Promise<HostedPaymentSnapshot> {
-  const payment = await processor.pay(payable, { card: CARDS.verificationRequired, try: nth });
+  const payment = await processor.pay(payable, { card: CARDS.verificationRequired, paymentNumber: nth });
   expect(payment).toMatchObject({ state: 'verificationRequired', processedAmount: 0, payable: { state: 'open' } });
   return payment;
 }
@@ -45,7 +45,7 @@ test('a verified payment is charged once, after the payer has returned, and its 
   expect(paid).toMatchObject({
     state: 'success',
     processedAmount: 12345,
-    payable: { state: 'paid', tries: 1, version: 5 },
+    payable: { state: 'paid', paymentCount: 1, version: 5 },
   });
   expect(paid).not.toHaveProperty('verificationUrl');
   expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
@@ -70,9 +70,9 @@ test('a payment whose verification the payer refuses fails with the error 16, an
   const payable = buildPayable();
   await processor.answerChallenge(await payWithChallenge(payable), 'refuse');
   const [failed] = await returnAndPoll(payable);
-  expect(failed).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
+  expect(failed).toMatchObject({ state: 'failed', payable: { state: 'open', paymentCount: 1 } });
   expect(errorReferences(failed)).toEqual(['16']);
-  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
+  expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({ state: 'success' });
 });
 
 test('a payment with an abandoned verification fails once, after 15 minutes and with the error 17, with or without a poll', async () => {
@@ -93,7 +93,7 @@ test('a payment with an abandoned verification fails once, after 15 minutes and 
 test('an open challenge does not block other payers; if the challenge is passed after another payment, nothing is charged', async () => {
   const payable = buildPayable();
   const payment = await payWithChallenge(payable);
-  expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
+  expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({ state: 'success' });
 
   await processor.answerChallenge(payment, 'confirm');
   const [, latePayment] = (await returnAndPoll(payable)).sort((payment) => (payment.state === 'success' ? -1 : 1));
@@ -127,17 +127,17 @@ test('if two payers are verified at the same time, one payer is charged, and the
   expect(processor.chargedReferences()).toHaveLength(1);
 });
 
-test('while the fifth try waits for its verification, a sixth try cannot start; if the fifth try fails, the payable is refused', async () => {
+test('while the fifth payment waits for its verification, a sixth payment cannot start; if the fifth payment fails, the payable is refused', async () => {
   const payable = buildPayable();
-  for (let nth = 1; nth < 5; nth++) await processor.pay(payable, { card: CARDS.declined, try: nth });
+  for (let nth = 1; nth < 5; nth++) await processor.pay(payable, { card: CARDS.declined, paymentNumber: nth });
   const payment = await payWithChallenge(payable, 5);
-  await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payment.in-progress' });
+  await expect(processor.pay(payable, { paymentNumber: 6 })).rejects.toMatchObject({ code: 'payment.in-progress' });
   await processor.answerChallenge(payment, 'refuse');
   const failed = (await returnAndPoll(payable)).find(
     ({ paymentReference }) => paymentReference === payment.paymentReference,
   );
-  expect(failed).toMatchObject({ state: 'failed', payable: { state: 'refused', tries: 5 } });
-  await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
+  expect(failed).toMatchObject({ state: 'failed', payable: { state: 'refused', paymentCount: 5 } });
+  await expect(processor.pay(payable, { paymentNumber: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
 test('a payment for which the bank’s response with the challenge was lost is recovered, and the payer can continue', async () => {

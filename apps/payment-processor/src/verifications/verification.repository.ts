@@ -23,7 +23,7 @@ export interface OpenVerification {
   /** The acquirer and account that required the verification. The charge uses the same route. */
   readonly route: ChargeRoute;
   readonly expiresAt: Date;
-  readonly triesMax: number;
+  readonly maxPayments: number;
   /** See {@link OpenAttempt.feeTerms}. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
@@ -95,7 +95,7 @@ export class VerificationRepository {
    * Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster.
    */
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
-    const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
+    const { paymentId, paymentVersion, maxPayments, feeTerms, route } = verification;
     const startedAt = this.clock.now();
     const payment = resumedPayment(verification.payment, startedAt);
     const attempt = newAttempt(route, startedAt, this.clock);
@@ -115,14 +115,14 @@ export class VerificationRepository {
     };
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, feeTerms, payment };
+    return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, maxPayments, feeTerms, payment };
   }
 
   /** Fails the payment; nothing was charged. Undefined when another process was faster. */
   async fail(verification: OpenVerification, error: ErrorCode): Promise<PaymentSnapshot | undefined> {
-    const { paymentId, paymentVersion, triesMax, payment } = verification;
+    const { paymentId, paymentVersion, maxPayments, payment } = verification;
     const now = this.clock.now();
-    const failed = paymentWithFailedVerification(payment, error, triesMax, now);
+    const failed = paymentWithFailedVerification(payment, error, maxPayments, now);
     const event = this.events.newEnvelope({
       type: PaymentFailedV1,
       aggregateId: paymentId,
@@ -202,7 +202,7 @@ function openVerificationFromRow(row: VerificationRow): OpenVerification {
     challengeReference: row.challenge_reference,
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
-    triesMax: row.triesMax,
+    maxPayments: row.maxPayments,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),
   };

@@ -27,7 +27,7 @@ export async function acceptPayment(
     reference,
     paymentReference: newPaymentReference(now),
     paymentMethodLabel: '**** 4242',
-    try: nth,
+    paymentNumber: nth,
     now,
   });
   return processor.service.app.get(PaymentRepository).accept(payable, payment, buildRoute(payable));
@@ -51,7 +51,7 @@ export async function changeRow(processor: Processor, statement: string, id: str
 /** Reads the states and counts of all rows of a payment, to check that a statement changes nothing. */
 export async function readPaymentRows(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
   const [row] = await processor.dataSource.query<Record<string, unknown>[]>(
-    `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.tries, y.holder,
+    `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.payment_count, y.holder,
             (SELECT jsonb_agg(a.state ORDER BY a.attempt_id) FROM attempts a WHERE a.payment_id = p.payment_id) AS attempts,
             (SELECT count(*) FROM transfers t WHERE t.payment_id = p.payment_id) AS transfers,
             (SELECT count(*) FROM event_log e WHERE e.aggregate_id = p.payment_id::text) AS events,

@@ -39,14 +39,14 @@ export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
   payable: PayableDescriptor,
-  { try: nth = 1, reference = randomUUID() }: { try?: number; reference?: string } = {},
+  { paymentNumber: nth = 1, reference = randomUUID() }: { paymentNumber?: number; reference?: string } = {},
 ): Promise<OpenAttempt | undefined> {
   const now = clock.now();
   const terms = {
     reference,
     paymentReference: newPaymentReference(now),
     paymentMethodLabel: '**** 4242',
-    try: nth,
+    paymentNumber: nth,
     now,
   };
   return payments.accept(payable, acceptedPayment({ payable, ...terms }), buildRoute(payable));

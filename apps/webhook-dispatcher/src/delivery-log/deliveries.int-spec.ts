@@ -79,7 +79,7 @@ it('a delivery contains the response of the endpoint and the time of the next at
   });
   expect(lastAttempt).toEqual({
     ...{ attemptNumber: 1, startedUTCDate, durationMs: expect.any(Number) as number },
-    ...{ outcome: 'refused', statusCode: 500, errorClass: null, answer: 'x'.repeat(200) },
+    ...{ outcome: 'refused', statusCode: 500, errorClass: null, response: 'x'.repeat(200) },
   });
   const waitMs = Date.parse(nextAttemptUTCDate!) - Date.parse(startedUTCDate);
   expect(waitMs).toBeGreaterThanOrEqual(4_000);
@@ -96,8 +96,8 @@ it('a delivery contains the response of the endpoint and the time of the next at
     deliveredUTCDate: dispatcher.clock.nowISO(),
   });
   expect(delivery.attempts).toMatchObject([
-    { attemptNumber: 2, statusCode: 200, answer: 'ok' },
-    { attemptNumber: 1, statusCode: 500, answer: 'x'.repeat(300) },
+    { attemptNumber: 2, statusCode: 200, response: 'ok' },
+    { attemptNumber: 1, statusCode: 500, response: 'x'.repeat(300) },
   ]);
 });
 

@@ -23,7 +23,7 @@ const MAX_LISTED_RESPONSE_LENGTH = 200;
 const attemptJsonSql = (
   response: string,
 ): string => `json_build_object('attemptNumber', a.attempt_number, 'startedUTCDate', ${isoTime('a.started_at')},
-  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${response})`;
+  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'response', ${response})`;
 
 const { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url } = NOTIFICATION;
 const DELIVERY = { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url };

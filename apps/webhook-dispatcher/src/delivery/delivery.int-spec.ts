@@ -155,7 +155,7 @@ describe('a notification', () => {
     expect(attempt).toMatchObject({
       outcome: 'acknowledged',
       status_code: 200,
-      error_class: 'answer-too-large',
+      error_class: 'response-too-large',
       response: 'x'.repeat(2_000),
     });
   });
@@ -175,7 +175,7 @@ describe('a notification', () => {
     [
       'responds with headers that are too large',
       (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
-      { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
+      { outcome: 'unanswered', error_class: 'response-headers-too-large' },
     ],
   ] as const)('is retried when the endpoint %s', async (_, behaviour, attempt) => {
     receiver.setBehaviours(behaviour, respondWith(200));

@@ -252,16 +252,16 @@ describe('a hostile endpoint', () => {
 
   it.each([
     ['sends no status', '', 'timeout', ''],
-    ['never completes its status line', 'HTTP/1.1 200 O', 'answer-headers-too-large', 'K'.repeat(100)],
-    ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'answer-headers-too-large', 'a'.repeat(1_000)],
-    ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
+    ['never completes its status line', 'HTTP/1.1 200 O', 'response-headers-too-large', 'K'.repeat(100)],
+    ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'response-headers-too-large', 'a'.repeat(1_000)],
+    ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'response-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
     ['sends early hints for ever', '', 'interim-answers', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
     ['sends 100 Continue for ever', '', 'interim-answers', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['never completes an interim response', 'HTTP/1.1 100 Continue\r\nx-a: b', 'timeout', ''],
     [
       'sends an interim response with one header for ever',
       'HTTP/1.1 103 Early Hints\r\nx-a: ',
-      'answer-headers-too-large',
+      'response-headers-too-large',
       'a'.repeat(1_000),
     ],
   ])('is disconnected if it %s', async (_, firstBytes, errorClass, repeatedBytes) => {
@@ -289,7 +289,7 @@ describe('a hostile endpoint', () => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
       const result = await post(newClient(), url);
-      expect(result).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
+      expect(result).toMatchObject({ statusCode: 200, errorClass: 'response-too-large', text: 'x'.repeat(2_000) });
       // The client reads only 64 KiB, but the kernel buffers some megabytes at both ends of a connection.
       expect(sent).toBeLessThan(32 * 2 ** 20);
     },
@@ -301,7 +301,7 @@ describe('a hostile endpoint', () => {
       await startEndlessResponse('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
     );
     expect(result.statusCode).toBe(200);
-    expect(['timeout', 'answer-too-large']).toContain(result.errorClass);
+    expect(['timeout', 'response-too-large']).toContain(result.errorClass);
     expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 

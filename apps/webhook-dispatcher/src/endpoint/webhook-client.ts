@@ -115,8 +115,8 @@ function classifyError(error: unknown): string {
 const ERROR_CLASSES: Readonly<Record<string, string>> = {
   REQUEST_TIMEOUT: 'timeout',
   CONNECT_TIMEOUT: 'connect-timeout',
-  RESPONSE_TOO_LARGE: 'answer-too-large',
-  HPE_HEADER_OVERFLOW: 'answer-headers-too-large',
+  RESPONSE_TOO_LARGE: 'response-too-large',
+  HPE_HEADER_OVERFLOW: 'response-headers-too-large',
   INTERIM_RESPONSE: 'interim-answers',
   ECONNREFUSED: 'connection-refused',
   ECONNRESET: 'connection-reset',

@@ -8,7 +8,7 @@ import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.
 /** One delivery attempt. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface DeliveryAttempt {
   /** The number of the attempt, from 1. */
-  try: number;
+  attemptNumber: number;
   startedAt: string;
   /** Milliseconds. */
   durationMs: number;
@@ -18,7 +18,7 @@ export interface DeliveryAttempt {
   /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
   errorClass: string | null;
   /** The beginning of the response body, at most 2000 characters. */
-  answer: string | null;
+  response: string | null;
 }
 
 export interface NotificationDetails extends NotificationSummary {
@@ -39,7 +39,7 @@ export async function getNotification(dataSource: DataSource, id: string): Promi
   );
   if (!notification) throw new DomainError('resource.not-found');
   const attempts = await dataSource.query<DeliveryAttempt[]>(
-    `SELECT attempt_number AS try, ${selectedColumns(DELIVERY_ATTEMPT)}, response AS answer
+    `SELECT attempt_number AS "attemptNumber", ${selectedColumns(DELIVERY_ATTEMPT)}, response
        FROM delivery_attempts WHERE notification_id = $1 ORDER BY attempt_number DESC LIMIT 100`,
     [id],
   );

@@ -32,7 +32,7 @@ export interface NotificationSummary {
   url: string;
   state: NotificationState;
   /** Number of attempts so far, including attempts before a replay. */
-  tries: number;
+  attemptCount: number;
   /**
    * The time at which the notification is due. While the notification is being sent, the end of its lease. Null if the
    * notification is not pending.
@@ -72,7 +72,7 @@ const PAGE_SIZE = 50;
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 const { endpoint: _endpoint, fields: _fields, traceparent: _traceparent, ...SUMMARY } = NOTIFICATION;
-export const SUMMARY_COLUMNS = `${selectedColumns(SUMMARY)}, state, attempt_count AS tries,
+export const SUMMARY_COLUMNS = `${selectedColumns(SUMMARY)}, state, attempt_count AS "attemptCount",
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 

@@ -12,7 +12,7 @@ export interface ChargeCard {
    */
   reference: string;
   /** Number of the payment attempt for this payable, from 1. The card is encrypted for exactly this attempt (P8). */
-  try: number;
+  paymentNumber: number;
   /** Compact JWE with the card, bound to the payable and the attempt (P8). Never written to disk. */
   encryptedCard: string;
   /** The bank redirects the payer here after a verification on its own page. */

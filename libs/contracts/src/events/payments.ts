@@ -63,7 +63,7 @@ export interface PayableDescriptor<Source extends PayableSource = HostedSessionS
    */
   expiresAt: string;
   /** Number of failed payments after which the payable is `refused` (H2). */
-  triesMax: number;
+  maxPayments: number;
   source: Source;
 }
 
@@ -73,7 +73,7 @@ export interface PayableSnapshot {
   state: PayableState;
   version: number;
   /** Number of payments started so far. */
-  tries: number;
+  paymentCount: number;
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */

@@ -11,8 +11,8 @@ export type CardBrand = 'visa' | 'mastercard' | 'amex' | 'diners' | 'discover' |
  */
 export class StoreCardRequest {
   /**
-   * Compact JWE for the processor's public key. Its `binding.try` must be 1. Its `binding.sessionId` must be the
-   * customerReference with a customer token, or the organisationId with a service token.
+   * Compact JWE for the processor's public key. Its `binding.paymentNumber` must be 1. Its `binding.sessionId` must be
+   * the customerReference with a customer token, or the organisationId with a service token.
    */
   @IsOptional()
   @IsString()

@@ -27,7 +27,7 @@ const failedPayment: PaymentSnapshot = {
     notificationUrl: 'https://shop.example/hook',
     code: '01234567890123456789',
   },
-  payable: { payableId: 'session-1', state: 'open', version: 3, tries: 1 },
+  payable: { payableId: 'session-1', state: 'open', version: 3, paymentCount: 1 },
   merchantName: 'Karoo Books',
   siteReference: 'WEB',
 };

@@ -4,7 +4,7 @@ import { waitUntil } from '@svc/testing';
 import { DEADLINE_MS } from '../harness/effects.js';
 import type { ConsumingProcess, MessagingHarness, Producer } from '../harness/harness.js';
 
-const closedPayable: PayableSnapshot = { payableId: 'a', state: 'closed', version: 2, tries: 0 };
+const closedPayable: PayableSnapshot = { payableId: 'a', state: 'closed', version: 2, paymentCount: 0 };
 
 /**
  * Guarantees of the validation: a message that violates the schema of its type is not passed to a handler and is not
@@ -20,13 +20,18 @@ export function validationContract(harness: () => MessagingHarness): void {
     });
     const producer = await harness().startProducer('processor');
     const eventOfNewerRelease = { ...closedPayable, payableId: 'c', addedByANewerRelease: true };
-    await publish(producer, closedPayable, { ...closedPayable, payableId: 'b', tries: 'none' }, eventOfNewerRelease);
+    await publish(
+      producer,
+      closedPayable,
+      { ...closedPayable, payableId: 'b', paymentCount: 'none' },
+      eventOfNewerRelease,
+    );
     await producer.relay.start();
 
     const deadLetter = await firstDeadLetter(consumer);
     expect(deadLetter).toMatchObject({ type: PayableClosedV1.name, aggregateId: 'b', deliveries: 1 });
     expect(deadLetter.error).toMatch(
-      /^InvalidMessageError: message\.invalid: event payable\.closed\.v1, \/tries must be number \(#.*\/tries\/type\)$/,
+      /^InvalidMessageError: message\.invalid: event payable\.closed\.v1, \/paymentCount must be number \(#.*\/paymentCount\/type\)$/,
     );
     await waitUntil('the valid events', DEADLINE_MS, () => Promise.resolve(handled.length === 2));
     expect(handled).toEqual([closedPayable, eventOfNewerRelease]);

@@ -9,7 +9,11 @@ const card = {
   expiryMonth: 5,
   expiryYear: 2027,
 };
-const binding = { sessionId: '0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f', try: 1, expiresAt: '2026-11-20T18:33:36.123Z' };
+const binding = {
+  sessionId: '0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
+  paymentNumber: 1,
+  expiresAt: '2026-11-20T18:33:36.123Z',
+};
 
 let publicJwk: CardEncryptionKey;
 let privateKey: CryptoKey;
@@ -116,9 +120,9 @@ describe('encryptCard', () => {
     [{ sessionId: '' }, 'binding.sessionId must have 1 to 100 characters'],
     [{ sessionId: 'x'.repeat(101) }, 'binding.sessionId must have 1 to 100 characters'],
     [{ sessionId: ['s-1'] }, 'binding.sessionId must have 1 to 100 characters'],
-    [{ try: 0 }, 'binding.try must be a number from 1'],
-    [{ try: 1.5 }, 'binding.try must be a number from 1'],
-    [{ try: 1_001 }, 'binding.try must be a number from 1'],
+    [{ paymentNumber: 0 }, 'binding.paymentNumber must be a number from 1'],
+    [{ paymentNumber: 1.5 }, 'binding.paymentNumber must be a number from 1'],
+    [{ paymentNumber: 1_001 }, 'binding.paymentNumber must be a number from 1'],
     [{ expiresAt: 'tomorrow' }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: 'Fri, 20 Nov 2026 18:00:00 GMT' }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: '2026-13-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
@@ -146,7 +150,7 @@ describe('encryptCard', () => {
     { card: { holderName: 'x'.repeat(100) } },
     { card: { expiryMonth: 1, expiryYear: 2000 } },
     { card: { expiryMonth: 12, expiryYear: 2099 } },
-    { binding: { sessionId: 'x'.repeat(100), try: 1_000 } },
+    { binding: { sessionId: 'x'.repeat(100), paymentNumber: 1_000 } },
     { key: { kid: 'x'.repeat(100) } },
   ])('accepts values at the limits of length or size: %j', async (change) => {
     expect(await findProblem(change)).toBe('none');

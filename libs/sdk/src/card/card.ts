@@ -42,7 +42,7 @@ export interface CardBinding {
   /** The session that the card pays, 1 to 100 characters. */
   sessionId: string;
   /** Number of the attempt in that session, from 1. */
-  try: number;
+  paymentNumber: number;
   /**
    * ISO 8601 UTC. The encrypted card is refused after this time of the platform. Derive it from a time of the platform,
    * such as the header Date of a response, because the clock of this machine may be wrong.
@@ -137,13 +137,13 @@ function validateBinding(binding: CardBinding): CardBinding {
     'binding.sessionId',
     'must have 1 to 100 characters',
   );
-  assertField(isWholeNumberBetween(binding.try, 1, 1000), 'binding.try', 'must be a number from 1');
+  assertField(isWholeNumberBetween(binding.paymentNumber, 1, 1000), 'binding.paymentNumber', 'must be a number from 1');
   assertField(
     typeof expiresAt === 'string' && /^\d{4}-\d\d-\d\dT/.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)),
     'binding.expiresAt',
     'must be an ISO 8601 time',
   );
-  return { sessionId, try: binding.try, expiresAt };
+  return { sessionId, paymentNumber: binding.paymentNumber, expiresAt };
 }
 
 function validateKey(key: CardEncryptionKey): void {

@@ -46,7 +46,7 @@ test.each([
   [fetchWithStatus(500), 'answered 500, which the platform would try again'],
   [
     () => Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })),
-    'no answer from http://localhost:3000/hook (connect ECONNREFUSED)',
+    'no response from http://localhost:3000/hook (connect ECONNREFUSED)',
   ],
 ])('postWebhook reports a failing receiver, and does not throw', async (fetch, message) => {
   expect(await postWebhook({ payment: createPayment('A-7') }, forwardOptions(fetch))).toBe(false);

@@ -45,7 +45,7 @@ export async function postWebhook(
     return response.ok;
   } catch (error) {
     const { cause, message } = error as Error;
-    write(`${summary}: no answer from ${forwardTo} (${cause instanceof Error ? cause.message : message})`);
+    write(`${summary}: no response from ${forwardTo} (${cause instanceof Error ? cause.message : message})`);
     return false;
   }
 }

@@ -21,7 +21,7 @@ interface WebhookAttempt {
   /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no allowed IP address). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
-  answer: string | null;
+  response: string | null;
 }
 
 interface WebhookDelivery {

@@ -128,7 +128,7 @@ describe('the three look-ups of payments', () => {
     ['vouchers', [{ ...payment, vouchers: [7] }]],
   ])('refuse a response in which the field %s is malformed: %j', async (field, body) => {
     handlers = [respondJson(200, body)];
-    const errors = [{ message: `The answer cannot be read: ${field} is missing or malformed` }];
+    const errors = [{ message: `The response cannot be read: ${field} is missing or malformed` }];
     await expect(createClient().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, errors });
   });
 
@@ -387,7 +387,7 @@ describe('the event stream', () => {
     await expect(takeNotifications(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({
       httpStatus: 0,
       errors: [
-        { message: expect.stringMatching(/^http:\/\/127[\d.:]+: The answer does not begin in time$/) as string },
+        { message: expect.stringMatching(/^http:\/\/127[\d.:]+: The response does not begin in time$/) as string },
       ],
       retryable: true,
     });

@@ -91,7 +91,7 @@ test.each([
   ['amount', [{ ...refundResponse, amount: '250' }]],
 ])('refunds() refuses a response in which the field %s is malformed: %j', async (field, body) => {
   const result = createClient([200, body]).client.refunds(paymentReference);
-  const errors = [{ message: `The answer cannot be read: ${field} is missing or malformed` }];
+  const errors = [{ message: `The response cannot be read: ${field} is missing or malformed` }];
   await expect(result).rejects.toMatchObject({ status: 'InternalServer', errors, retryable: false });
 });
 

@@ -237,7 +237,7 @@ it('pay() encrypts the card in this process, bound to the payer and the payment'
   expect(JSON.stringify(calls)).not.toContain(card.cardNumber);
   expect(await decryptCard(body.paymentMethod.card.encryptedCard)).toEqual({
     card,
-    binding: { sessionId: `${ORGANISATION}.r-1`, try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
+    binding: { sessionId: `${ORGANISATION}.r-1`, paymentNumber: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
   });
 });
 

@@ -120,7 +120,7 @@ describe('an encrypted card', () => {
     const [body] = sentPayments() as [{ paymentMethod: { card: { encryptedCard: string } } }];
     expect(await decryptCard(body.paymentMethod.card.encryptedCard)).toEqual({
       card: CARD,
-      binding: { sessionId: 'owner-1.r-1', try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
+      binding: { sessionId: 'owner-1.r-1', paymentNumber: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
     });
   });
 

@@ -156,7 +156,7 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
     const publicJwk = await this.encryptionKey();
     // The clock of this computer may be wrong. The login has shown the API's time.
     const expiresAt = new Date(this.http.apiTime() + ENCRYPTED_CARD_TTL_MS).toISOString();
-    return encryptCard({ card, binding: { sessionId, try: 1, expiresAt }, publicJwk });
+    return encryptCard({ card, binding: { sessionId, paymentNumber: 1, expiresAt }, publicJwk });
   }
 
   private async encryptionKey(): Promise<CardEncryptionKey> {

@@ -45,7 +45,7 @@ export function aPayment(
       siteReference: 'TILL-1',
       code: '01234567890123456789',
     },
-    payable: { payableId, state: 'paid', version: 3, tries: 1 },
+    payable: { payableId, state: 'paid', version: 3, paymentCount: 1 },
     partner: { organisationId, customer: { id: customerId, firstName: 'Thandi', lastName: 'Nkosi' } },
     merchantName: 'Karoo Books',
     siteReference: 'TILL-1',

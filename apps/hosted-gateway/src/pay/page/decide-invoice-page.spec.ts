@@ -19,10 +19,10 @@ const INVOICE: TillInvoice = {
   currencyISOCode: 'ZAR',
   lineItems: [],
   expiresAt: new Date(NOW.getTime() + 1),
-  triesMax: 100,
+  maxPayments: 100,
   payableState: 'open',
   payableVersion: 3,
-  tries: 0,
+  paymentCount: 0,
   features: {},
   minimumAmount: 100,
   maximumAmount: null,
@@ -183,9 +183,9 @@ describe('the basket', () => {
 
   test.each<[string, Partial<TillInvoice>]>([
     ['open', {}],
-    ['declined', { tries: 1, payments: [failed] }],
+    ['declined', { paymentCount: 1, payments: [failed] }],
     ['processing', { payableState: 'reserved' }],
-    ['verification', { tries: 1, payments: [inVerification] }],
+    ['verification', { paymentCount: 1, payments: [inVerification] }],
     ['succeeded', paid],
     ['already-paid', { ...paid, payments: [oldPayment] }],
   ])('is visible to the payer of the invoice on the page %s', (state, invoice) =>
@@ -197,7 +197,7 @@ describe('the basket', () => {
     ['already-paid', { ...paid, payments: [buildPayment(BY_PARTNER)] }, {}],
     ['cancelled', { payableState: 'closed' }, {}],
     ['expired', { expiresAt: NOW }, {}],
-    ['refused', { tries: 80, payments: [failed] }, {}],
+    ['refused', { paymentCount: 80, payments: [failed] }, {}],
   ])('is hidden from other people, and after the invoice was closed, on the page %s', (state, invoice, facts) =>
     expect(stateAndBasketVisibility(invoice, facts)).toEqual([state, false]),
   );
@@ -208,24 +208,26 @@ describe('the page after a failed payment', () => {
 
   test('shows the reason to the payer of that payment, and the form with the next payment to all other people', () => {
     const payments = [buildPayment(failed)];
-    expect(decideInvoicePage({ tries: 1, payments })).toMatchObject({
+    expect(decideInvoicePage({ paymentCount: 1, payments })).toMatchObject({
       state: 'declined',
       paymentNumber: 2,
       decline: { message: 'x' },
     });
-    expect(decideInvoicePage({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({
+    expect(decideInvoicePage({ paymentCount: 1, payments }, { ownReferences: ['other'] })).toMatchObject({
       state: 'open',
       paymentNumber: 2,
     });
-    expect(decideInvoicePage({ tries: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe('open');
-    // The invoice has the new number of tries, but the payment has not arrived yet.
-    expect(decideInvoicePage({ tries: 1 }).state).toBe('open');
+    expect(decideInvoicePage({ paymentCount: 1, payments: [buildPayment({ ...failed, ...BY_PARTNER })] }).state).toBe(
+      'open',
+    );
+    // The invoice counts the new payment, but the payment has not arrived yet.
+    expect(decideInvoicePage({ paymentCount: 1 }).state).toBe('open');
   });
 
   test('shows a reversed charge only to the payer of that charge', () => {
     const payments = [buildPayment({ ...failed, reversedUTCDate: timeAfterNow(0) })];
     const reversedCharges = [OWN_REFERENCE, 'other'].map(
-      (own) => decideInvoicePage({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],
+      (own) => decideInvoicePage({ paymentCount: 1, payments }, { ownReferences: [own] })['reversedCharges'],
     );
     expect(reversedCharges).toEqual([[expect.objectContaining({ at: timeAfterNow(0) })], []]);
   });
@@ -238,7 +240,7 @@ test('a payment that waits for verification shows the link to the bank only to i
     verificationUrl,
     verificationUntilUTCDate: timeAfterNow(1),
   });
-  const invoice = { tries: 1, payments: [inVerification] };
+  const invoice = { paymentCount: 1, payments: [inVerification] };
   expect(decideInvoicePage(invoice)).toMatchObject({
     state: 'verification',
     verificationUrl,
@@ -272,15 +274,15 @@ describe('the page of a static code', () => {
 
   test.each<[string, Partial<TillInvoice>]>([
     ['open', {}],
-    ['declined', { tries: 1, payments: [buildPayment({ state: 'failed' })] }],
+    ['declined', { paymentCount: 1, payments: [buildPayment({ state: 'failed' })] }],
     ['processing', { payableState: 'reserved' }],
-    ['verification', { tries: 1, payments: [buildPayment({ state: 'verificationRequired', ...verification })] }],
+    ['verification', { paymentCount: 1, payments: [buildPayment({ state: 'verificationRequired', ...verification })] }],
     ['succeeded', { payableState: 'paid', payments: [buildPayment()] }],
     ['already-paid', { payableState: 'paid', payments: [buildPayment({ reference: 'other' })] }],
     ['cancelled', { payableState: 'closed' }],
-    ['expired', { expiresAt: NOW, tries: 20, payments: failures }],
-    ['refused', { tries: 60 }],
-    ['paused', { tries: 20, payments: failures }],
+    ['expired', { expiresAt: NOW, paymentCount: 20, payments: failures }],
+    ['refused', { paymentCount: 60 }],
+    ['paused', { paymentCount: 20, payments: failures }],
   ])('shows in state %s the shop and the amount, but nothing else of the order', (state, invoice) => {
     const page = decideInvoicePage({ lineItems, ...invoice }, { address });
     expect(page).toMatchObject({ state, merchantName: 'Karoo Books', currencyISOCode: 'ZAR' });
@@ -291,7 +293,7 @@ describe('the page of a static code', () => {
 
   test('lets the payer of a verification continue at the bank while the code is paused, without another card', () => {
     const waiting = buildPayment({ state: 'verificationRequired', ...verification });
-    const page = decideInvoicePage({ tries: 21, payments: [waiting, ...failures] }, { address });
+    const page = decideInvoicePage({ paymentCount: 21, payments: [waiting, ...failures] }, { address });
     expect(page.state).toBe('verification');
     expect(page).not.toHaveProperty('anotherCardUrl');
   });

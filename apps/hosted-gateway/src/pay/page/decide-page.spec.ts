@@ -17,7 +17,7 @@ function decideSessionPage({ session, ...facts }: Facts): {
     returnUrl: 'https://shop.example/return',
     cancelUrl: 'https://shop.example/cart',
     payableState: 'open',
-    tries: 0,
+    paymentCount: 0,
     expiresAt: new Date(NOW.getTime() + 1),
     payments: [],
     ...session,
@@ -94,18 +94,18 @@ describe('each period ends at the exact millisecond:', () => {
     ['verification', 1],
     ['open', 0],
   ])('the page of a payment in verification is %s %d ms before the verification expires', (state, millisecondsLeft) => {
-    expect(decideSessionPage({ session: { tries: 1, payments: [buildVerification(millisecondsLeft)] } }).state).toBe(
-      state,
-    );
+    expect(
+      decideSessionPage({ session: { paymentCount: 1, payments: [buildVerification(millisecondsLeft)] } }).state,
+    ).toBe(state);
   });
 });
 
 test.each([
   ['declined', MAX_SESSION_PAYMENTS - 1],
   ['refused', MAX_SESSION_PAYMENTS],
-])('the page is %s after %d failed payments', (state, tries) => {
+])('the page is %s after %d failed payments', (state, paymentCount) => {
   const failed = buildPayment({ state: 'failed', errors: [] });
-  expect(decideSessionPage({ session: { tries, payments: [failed] } }).state).toBe(state);
+  expect(decideSessionPage({ session: { paymentCount, payments: [failed] } }).state).toBe(state);
 });
 
 test('the page lists only the reversed payments, each with its amount including the tip, its card and its time', () => {
@@ -134,7 +134,14 @@ test('the page has no link to the shop while the bank may still charge the card'
 });
 
 describe('the page', () => {
-  const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
+  const session = {
+    sessionId: 's',
+    payableVersion: 3,
+    merchantName: 'Shop',
+    siteName: null,
+    code: 'C',
+    paymentCount: 1,
+  };
   const declined = buildPayment({
     state: 'failed',
     errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'],
@@ -200,7 +207,7 @@ test('a payment in verification without a deadline or a URL does not lead the pa
   const { verificationUntilUTCDate: _, ...withoutDeadline } = buildVerification(1);
   const { verificationUrl: __, ...withoutUrl } = buildVerification(1);
   for (const inVerification of [withoutDeadline, withoutUrl])
-    expect(decideSessionPage({ session: { tries: 1, payments: [inVerification] } }).state).toBe('open');
+    expect(decideSessionPage({ session: { paymentCount: 1, payments: [inVerification] } }).state).toBe('open');
 });
 
 test.each([
@@ -228,23 +235,27 @@ test('a receipt names the card only if the payer paid by card', () => {
 
 test('the page after a failed payment without an error has no decline reason', () => {
   const failed = buildPayment({ state: 'failed', errors: [] });
-  const page = decideSessionPage({ session: { tries: 1, payments: [failed] } });
+  const page = decideSessionPage({ session: { paymentCount: 1, payments: [failed] } });
   expect([page.state, page['decline']]).toEqual(['declined', undefined]);
 });
 
 test('the first of two payments that were accepted in the same millisecond determines the page', () => {
   const failed = buildPayment({ state: 'failed', errors: [] });
   const inVerification = buildVerification(1, { paymentReference: 'q' });
-  expect(decideSessionPage({ session: { tries: 2, payments: [inVerification, failed] } }).state).toBe('verification');
-  expect(decideSessionPage({ session: { tries: 2, payments: [failed, inVerification] } }).state).toBe('declined');
+  expect(decideSessionPage({ session: { paymentCount: 2, payments: [inVerification, failed] } }).state).toBe(
+    'verification',
+  );
+  expect(decideSessionPage({ session: { paymentCount: 2, payments: [failed, inVerification] } }).state).toBe(
+    'declined',
+  );
 });
 
 test('the payer of a payment in verification can use another card only while the session can be paid', () => {
-  const inVerification = { tries: 1, payments: [buildVerification(1)] };
+  const inVerification = { paymentCount: 1, payments: [buildVerification(1)] };
   const expired = { expiresAt: NOW };
   const results = [
     inVerification,
-    { ...inVerification, tries: MAX_SESSION_PAYMENTS },
+    { ...inVerification, paymentCount: MAX_SESSION_PAYMENTS },
     { ...inVerification, ...expired },
   ].map((session) => [
     decideSessionPage({ session }).state,
@@ -265,10 +276,10 @@ test('the later of two payments determines the page, unless it came through a pa
     [earlier, later],
     [later, earlier],
   ])
-    expect(decideSessionPage({ session: { tries: 2, payments } }).state).toBe('verification');
+    expect(decideSessionPage({ session: { paymentCount: 2, payments } }).state).toBe('verification');
   const byPartner = { ...later, partner: {} } as HostedPaymentSnapshot;
-  expect(decideSessionPage({ session: { tries: 2, payments: [earlier, byPartner] } }).state).toBe('declined');
-  expect(decideSessionPage({ session: { tries: 1, payments: [byPartner] } }).state).toBe('open');
+  expect(decideSessionPage({ session: { paymentCount: 2, payments: [earlier, byPartner] } }).state).toBe('declined');
+  expect(decideSessionPage({ session: { paymentCount: 1, payments: [byPartner] } }).state).toBe('open');
 });
 
 describe('the link back to the store (H6)', () => {
@@ -296,13 +307,15 @@ describe('the link back to the store (H6)', () => {
   ])('reports the successful payment if it was accepted %s the failed payments', (_, payments) => {
     for (const payableState of ['paid', 'open'] as const)
       for (const rows of [payments, payments.toReversed()]) {
-        const page = decideSessionPage({ session: { payableState, tries: 3, payments: rows } });
+        const page = decideSessionPage({ session: { payableState, paymentCount: 3, payments: rows } });
         expect([page.state, storeLinkParts(page)]).toEqual(['succeeded', ['/return', 'Success', 'PAID']]);
       }
   });
 
   test('reports the latest failed payment if no payment succeeded', () => {
-    const page = decideSessionPage({ session: { tries: 2, payments: [buildFailure(-2, 'A'), buildFailure(-1, 'B')] } });
+    const page = decideSessionPage({
+      session: { paymentCount: 2, payments: [buildFailure(-2, 'A'), buildFailure(-1, 'B')] },
+    });
     expect([page.state, storeLinkParts(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
   });
 

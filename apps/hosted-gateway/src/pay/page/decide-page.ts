@@ -163,12 +163,12 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
   // All payments so far came from other payers or through partners. (If the payments of a session are counted but not
   // stored, the payment of its payer has not arrived yet.)
   const arePaymentsOfOthers = latest === undefined && (payable.payments.length > 0 || isInvoice(payable));
-  const isDeclined = payable.tries > 0 && !arePaymentsOfOthers && latest?.state !== 'verificationRequired';
+  const isDeclined = payable.paymentCount > 0 && !arePaymentsOfOthers && latest?.state !== 'verificationRequired';
   const form: PayablePage = {
     ...order,
     state: isDeclined ? 'declined' : 'open',
-    paymentNumber: payable.tries + 1,
-    paymentsLeft: isInvoice(payable) ? undefined : MAX_SESSION_PAYMENTS - payable.tries,
+    paymentNumber: payable.paymentCount + 1,
+    paymentsLeft: isInvoice(payable) ? undefined : MAX_SESSION_PAYMENTS - payable.paymentCount,
     expiresAt: payable.expiresAt.toISOString(),
     canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,

@@ -130,7 +130,7 @@ export class ShowPage {
     wantsAnotherCard: boolean,
   ): Promise<SessionPage> {
     const encryptionKey = await this.cardKey.get();
-    const isInFlight = this.inFlightPayments.has(getPayableId(payable), payable.tries);
+    const isInFlight = this.inFlightPayments.has(getPayableId(payable), payable.paymentCount);
     const codesUrl = this.config.SVC_CODES_URL;
     const now = this.clock.now();
     const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };

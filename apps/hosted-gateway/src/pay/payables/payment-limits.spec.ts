@@ -23,13 +23,13 @@ const times = (
       }) as PaymentSnapshot,
   );
 const buildInvoice = (payments: PaymentSnapshot[], overrides: Partial<TillInvoice> = {}): TillInvoice =>
-  ({ invoiceReference: 'i', payments, triesMax: 100, tries: payments.length, ...overrides }) as TillInvoice;
+  ({ invoiceReference: 'i', payments, maxPayments: 100, paymentCount: payments.length, ...overrides }) as TillInvoice;
 
 test.each([
   [4, 'allowed'],
   [5, 'used-up'],
-])('a session with %d payments: another payment is %s', (tries, result) => {
-  const session = { sessionId: 's', tries, payments: times(1, 'failed') } as unknown as SessionWithPayments;
+])('a session with %d payments: another payment is %s', (paymentCount, result) => {
+  const session = { sessionId: 's', paymentCount, payments: times(1, 'failed') } as unknown as SessionWithPayments;
   for (const address of [{ sessionId: 's' }, OWN_CODE]) expect(checkPaymentLimit(session, address, NOW)).toBe(result);
 });
 
@@ -45,8 +45,8 @@ test.each([
   [OWN_CODE, 9, 7, 'used-up'],
 ])(
   'at the address %j of an invoice with a limit of %d and %d payments: another payment is %s',
-  (address, triesMax, tries, result) => {
-    expect(checkPaymentLimit(buildInvoice([], { triesMax, tries }), address, NOW)).toBe(result);
+  (address, maxPayments, paymentCount, result) => {
+    expect(checkPaymentLimit(buildInvoice([], { maxPayments, paymentCount }), address, NOW)).toBe(result);
   },
 );
 

@@ -23,9 +23,9 @@ export function checkPaymentLimit(
   address: PayerAddress,
   now: Date,
 ): 'allowed' | 'paused' | 'used-up' {
-  if (!isInvoice(payable)) return payable.tries < MAX_SESSION_PAYMENTS ? 'allowed' : 'used-up';
+  if (!isInvoice(payable)) return payable.paymentCount < MAX_SESSION_PAYMENTS ? 'allowed' : 'used-up';
   const share = isStaticCode(address) ? STATIC_CODE_SHARE : OWN_CODE_SHARE;
-  if (payable.tries >= Math.floor(payable.triesMax * share)) return 'used-up';
+  if (payable.paymentCount >= Math.floor(payable.maxPayments * share)) return 'used-up';
   return isStaticCode(address) && isPaused(payable, now) ? 'paused' : 'allowed';
 }
 

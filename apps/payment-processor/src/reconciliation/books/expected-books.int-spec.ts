@@ -83,7 +83,7 @@ const generatedPayment: fc.Arbitrary<GeneratedPayment> = fc
       paymentMethodType: isVoucherOnly ? 'Voucher' : isExternal ? 'External' : 'Card',
       paymentMethodLabel: isVoucherOnly || isExternal ? 'Other' : '**** 4242',
       errors: terms.state === 'failed' ? [{ errorReference: '10', message: 'Declined.' }] : [],
-      payable: { payableId: '', state: 'closed', version: 1, tries: 1 },
+      payable: { payableId: '', state: 'closed', version: 1, paymentCount: 1 },
       ...(terms.isOfPartner
         ? {
             ...terms.references,

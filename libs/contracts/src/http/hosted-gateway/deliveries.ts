@@ -25,7 +25,7 @@ export interface DeliveryAttempt {
   /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no allowed IP address). */
   errorClass: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
-  answer: string | null;
+  response: string | null;
 }
 
 /** A notification of a site with its delivery state, for the site's merchant. Dates as in C2. */

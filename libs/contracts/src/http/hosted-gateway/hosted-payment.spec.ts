@@ -30,7 +30,7 @@ function createPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPayme
       notificationUrl: 'https://shop.example/hooks',
       code: '01234567890123456789',
     },
-    payable: { payableId: SESSION, state: 'paid', version: 3, tries: 1 },
+    payable: { payableId: SESSION, state: 'paid', version: 3, paymentCount: 1 },
     merchantName: 'Karoo Books',
     siteReference: 'WEB',
     ...change,

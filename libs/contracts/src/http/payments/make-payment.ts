@@ -74,8 +74,8 @@ export class CardRequest {
 
   /**
    * Compact JWE for the processor's public key. Its `binding.sessionId` must be `<payer>.<reference>`, and its
-   * `binding.try` must be 1. The payer is the customerReference with a customer token, or the organisationId with a
-   * service token.
+   * `binding.paymentNumber` must be 1. The payer is the customerReference with a customer token, or the organisationId
+   * with a service token.
    */
   @IsOptional()
   @IsString()

@@ -28,7 +28,7 @@ const createPayment = (changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot 
   paymentMethodLabel: '**** 4242',
   errors: [],
   source: SESSION,
-  payable: { payableId: 'session-1', state: 'paid', version: 3, tries: 1 },
+  payable: { payableId: 'session-1', state: 'paid', version: 3, paymentCount: 1 },
   merchantName: 'Karoo Books',
   siteReference: 'ONLINE',
   ...changes,
