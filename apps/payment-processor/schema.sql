@@ -392,10 +392,10 @@ CREATE TABLE payables (
     CONSTRAINT payables_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT payables_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT payables_holder CHECK (((state = ANY (ARRAY['reserved'::text, 'paid'::text])) = (holder IS NOT NULL))),
+    CONSTRAINT payables_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100))),
     CONSTRAINT payables_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT payables_payment_count CHECK (((payment_count >= 0) AND (payment_count <= max_payments))),
-    CONSTRAINT payables_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100)))
+    CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text])))
 )
 WITH (fillfactor='60');
 

@@ -153,7 +153,7 @@ test('a payment with the reference of an earlier payment is rejected without an 
   expect((await Promise.all(accepts)).every(Boolean)).toBe(true);
   expect(await paymentWithUsedReference).toBeUndefined();
   expect(statements.batches().map((ids) => ids.length)).toEqual([10]);
-  expect(await readPayables([payable])).toMatchObject([{ state: 'open', paymentCount: 1, version: 3 }]);
+  expect(await readPayables([payable])).toMatchObject([{ state: 'open', payment_count: 1, version: 3 }]);
   expect(await accept(payable, { paymentNumber: 2 })).toBeDefined();
 });
 

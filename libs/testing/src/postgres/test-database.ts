@@ -3,6 +3,7 @@ import { messagingMigrations } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
 import { migrateService, type ServiceConfig, type ServiceDefinition } from '@svc/service';
 import pg from 'pg';
+import type { QueryRunner } from 'typeorm';
 
 /** A database for one test file, on the server of the Jest worker that runs the file. */
 export interface TestDatabase {
@@ -39,7 +40,7 @@ export async function newMigratedDatabase<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
 ): Promise<TestDatabase> {
   const role = roleOf(definition);
-  const name = await clone(templateName(`${definition.name}_owned`, definition.migrations), async (template) => {
+  const name = await clone(await templateName(`${definition.name}_owned`, definition.migrations), async (template) => {
     await separateOwner(template, role);
     await migrateService(definition, { SVC_DATABASE_URL: urlOf(template, ownerOf(role)) });
   });
@@ -48,7 +49,7 @@ export async function newMigratedDatabase<C extends ServiceConfig>(
 
 /** Creates a database with only the migrations of `libs/messaging`, which the superuser owns. */
 export async function newMessagingDatabase(): Promise<TestDatabase> {
-  const name = await clone(templateName('messaging', []), async (template) => {
+  const name = await clone(await templateName('messaging', []), async (template) => {
     const settings = { url: urlOf(template), applicationName: 'migrations', migrations: messagingMigrations };
     const dataSource = await newDataSource(settings).initialize();
     try {
@@ -119,13 +120,18 @@ function ownerOf(role: string): string {
   return `${role}_owner`;
 }
 
-/** Name of the template. It contains a hash of the migrations' code, so that changed migrations get a new template. */
-function templateName(name: string, migrations: ServiceDefinition<ServiceConfig>['migrations']): string {
-  const code = [...messagingMigrations, ...migrations]
-    .map((migration) => `${migration.name}${migration.toString()}`)
-    .join();
-  const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
-  return `template_${name.replaceAll(/\W/g, '_')}_${hash}`;
+/** Name of the template. It contains a hash of the migrations' SQL, so that changed migrations get a new template. */
+async function templateName(name: string, migrations: ServiceDefinition<ServiceConfig>['migrations']): Promise<string> {
+  const hash = createHash('sha256');
+  const query = (sql: string): Promise<[]> => {
+    hash.update(sql);
+    return Promise.resolve([]);
+  };
+  for (const Migration of [...messagingMigrations, ...migrations]) {
+    hash.update(Migration.name);
+    await new Migration().up({ query } as unknown as QueryRunner);
+  }
+  return `template_${name.replaceAll(/\W/g, '_')}_${hash.digest('hex').slice(0, 16)}`;
 }
 
 function testDatabase(name: string, role?: string): TestDatabase {
