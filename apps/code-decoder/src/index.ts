@@ -9,9 +9,9 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
-  // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by
-  // events.
-  maxBatchWaitMs: 20,
+  // Events may be gathered for this time: invoices are created by requests, and nobody scans the code of a session
+  // earlier.
+  maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [Credentials1763500000010, PartnerCredentials1763500000020, Schema1763500006000],
   // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.

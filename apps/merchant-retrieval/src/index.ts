@@ -16,8 +16,8 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
   maxParamLength: 16_384,
   config: MerchantRetrievalConfig,
   module: MerchantRetrievalModule,
-  // Events may be gathered for only 20 ms, because a payment must be visible within a second (M1).
-  maxBatchWaitMs: 20,
+  // Events may be gathered for this time. A payment must be visible within a second (M1).
+  maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [Credentials1763500000010, Generations1763500000030, Schema1763500008000],
 };

@@ -13,9 +13,9 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   maxParamLength: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  // Events may be gathered for 20 ms, because a payment that a partner waits for arrives earlier, by the command
+  // Events may be gathered for this time, because a payment that a partner waits for arrives earlier, by the command
   // show-payment.
-  maxBatchWaitMs: 20,
+  maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [PartnerCredentials1763500000020, Generations1763500000030, Schema1763500007000],
 };

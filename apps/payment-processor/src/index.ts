@@ -15,7 +15,7 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   maxParamLength: 16_384,
   // Incoming events may be collected into batches for this time. A payment command contains its payable, so the command
   // need not wait for the event `session.created`.
-  maxBatchWaitMs: 20,
+  maxBatchWaitMs: 100,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.

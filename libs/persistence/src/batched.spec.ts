@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as fc from 'fast-check';
-import { batched, MAX_WAIT_MS, MAX_WAITING_BATCHES, RESPONSE_TIMEOUT_MS } from './batched.js';
+import { batched, GATHER_MS, MAX_WAIT_MS, MAX_WAITING_BATCHES, RESPONSE_TIMEOUT_MS } from './batched.js';
 import { isDatabaseUnavailable } from './transaction.js';
 
 interface Item {
@@ -22,12 +22,21 @@ function newHeldBatches() {
 
 const newDatabaseError = (code: string) => Object.assign(new Error(`refused with ${code}`), { code });
 const waitForNextTurn = () => new Promise((resolve) => setImmediate(resolve));
+/** Waits until the next batch has started. */
+const waitForNextBatch = async (): Promise<void> => {
+  await waitForNextTurn();
+  jest.advanceTimersByTime(GATHER_MS);
+  await waitForNextTurn();
+};
 const readIds = (batches: readonly { items: readonly Item[] }[]) =>
   batches.map(({ items }) => items.map(({ id }) => id));
 const settings = { key: ({ row }: Item) => row, maxItems: 10, maxConcurrentBatches: 2 };
 
 /** An item with this id. No other item has the same row. */
 const newItem = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
 
 describe('batched calls', () => {
   it('run immediately if fewer than `maxConcurrentBatches` batches are running, and otherwise share the next batch', async () => {
@@ -36,10 +45,40 @@ describe('batched calls', () => {
     const results = [1, 2, 3, 4, 5].map((id) => call(newItem(id)));
     expect(readIds(batches)).toEqual([[1], [2]]);
     batches[1]!.end();
-    await waitForNextTurn();
+    await waitForNextBatch();
     expect(readIds(batches)).toEqual([[1], [2], [3, 4, 5]]);
     for (const { end } of batches) end();
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
+  });
+
+  it('gather for some milliseconds after a batch of several calls, so that the next batch is larger', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
+    const results = [1, 2, 3].map((id) => call(newItem(id)));
+    batches[0]!.end();
+    await waitForNextBatch();
+    batches[1]!.end();
+    await waitForNextTurn();
+    results.push(call(newItem(4)));
+    jest.advanceTimersByTime(GATHER_MS - 1);
+    results.push(call(newItem(5)));
+    expect(readIds(batches)).toEqual([[1], [2, 3]]);
+    jest.advanceTimersByTime(1);
+    expect(readIds(batches)).toEqual([[1], [2, 3], [4, 5]]);
+    batches[2]!.end();
+    expect(await Promise.all(results)).toHaveLength(5);
+  });
+
+  it('of a single caller never gather', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, settings);
+    for (const id of [1, 2, 3]) {
+      const result = call(newItem(id));
+      batches.at(-1)!.end();
+      expect(await result).toBe(`result ${id}`);
+    }
+    expect(readIds(batches)).toEqual([[1], [2], [3]]);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('share a batch of at most `maxItems` calls, and further calls wait for the next batch', async () => {
@@ -48,7 +87,7 @@ describe('batched calls', () => {
     const results = [1, 2, 3, 4].map((id) => call(newItem(id)));
     for (const index of [0, 1, 2]) {
       batches[index]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
     }
     expect(readIds(batches)).toEqual([[1], [2, 3], [4]]);
     await Promise.all(results);
@@ -61,7 +100,7 @@ describe('batched calls', () => {
     const results = rows.map((row, id) => call({ id, row }));
     for (const index of [0, 1, 2]) {
       batches[index]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
     }
     expect(batches.map(({ items }) => items.map(({ row }) => row))).toEqual([['first'], ['a', 'b', 'c'], ['a', 'c']]);
     expect(await Promise.all(results)).toHaveLength(6);
@@ -72,7 +111,7 @@ describe('batched calls', () => {
     const call = batched(runBatch, { maxItems: 10, maxConcurrentBatches: 1 });
     const results = ['first', 'same', 'same'].map((row, id) => call({ id, row }));
     batches[0]!.end();
-    await waitForNextTurn();
+    await waitForNextBatch();
     batches[1]!.end();
     expect(readIds(batches)).toEqual([[0], [1, 2]]);
     expect(await Promise.all(results)).toEqual(['result 0', 'result 1', 'result 2']);
@@ -89,7 +128,7 @@ describe('batched calls', () => {
     const call = batched(traced, { ...settings, maxConcurrentBatches: 1 });
     const results = [1, 3, 2].map((id) => trace.run(`trace ${id}`, () => call(newItem(id))));
     batches[0]!.end();
-    await waitForNextTurn();
+    await waitForNextBatch();
     batches[1]!.end();
     await Promise.all(results);
     // Call 2 is first in its batch, which is sorted by row, but call 3 has waited longer.
@@ -102,12 +141,12 @@ describe('batched calls', () => {
     const results = ['locked', 'locked', 'free', 'locked'].map((row, id) => call({ id, row }));
     expect(readIds(batches)).toEqual([[0], [2]]);
     batches[1]!.end();
-    await waitForNextTurn();
+    await waitForNextBatch();
     const later = call({ id: 4, row: 'other' });
     expect(readIds(batches)).toEqual([[0], [2], [4]]);
     for (const index of [2, 0, 3, 4]) {
       batches[index]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
     }
     expect(readIds(batches)).toEqual([[0], [2], [4], [1], [3]]);
     expect(await Promise.all([...results, later])).toHaveLength(5);
@@ -125,9 +164,9 @@ describe('a batch', () => {
         if (items.some(({ isBad }) => isBad)) throw newDatabaseError(code);
         return items.map(({ id }) => id);
       }, settings);
-      const results = await Promise.allSettled(
-        Array.from({ length: 9 }, (_, id) => call({ ...newItem(id), isBad: id === 5 })),
-      );
+      const calls = Array.from({ length: 9 }, (_, id) => call({ ...newItem(id), isBad: id === 5 }));
+      await waitForNextBatch();
+      const results = await Promise.allSettled(calls);
       expect(results.map(({ status }) => status)).toEqual(
         results.map((_, id) => (id === 5 ? 'rejected' : 'fulfilled')),
       );
@@ -143,7 +182,7 @@ describe('a batch', () => {
     for (const [index, hasConflict] of [false, true, false].entries()) {
       if (hasConflict) batches[index]!.fail(newDatabaseError(code));
       else batches[index]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
     }
     expect(readIds(batches)).toEqual([[1], [2, 3], [2, 3]]);
     expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
@@ -153,7 +192,7 @@ describe('a batch', () => {
     const { batches, runBatch } = newHeldBatches();
     const result = batched(runBatch, settings)(newItem(1)).catch((error: Error) => error.message);
     batches[0]!.fail(newDatabaseError('40P01'));
-    await waitForNextTurn();
+    await waitForNextBatch();
     batches[1]!.fail(newDatabaseError('40P01'));
     expect(await result).toBe('refused with 40P01');
     expect(batches).toHaveLength(2);
@@ -166,7 +205,7 @@ describe('a batch', () => {
       const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
       const results = Promise.allSettled([1, 2, 3].map((id) => call(newItem(id))));
       batches[0]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
       batches[1]!.fail(code === undefined ? new Error('Connection terminated unexpectedly') : newDatabaseError(code));
       expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
       expect(batches).toHaveLength(2);
@@ -178,15 +217,12 @@ describe('a batch', () => {
     const call = batched(runBatch, { ...settings, maxItems: 1, maxConcurrentBatches: 1 });
     const results = Promise.allSettled([1, 2].map((id) => call(newItem(id))));
     batches[0]!.fail(newDatabaseError('08006'));
-    await waitForNextTurn();
+    await waitForNextBatch();
     batches[1]!.end();
     expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
   describe('with a slow statement', () => {
-    beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
-    afterEach(() => void jest.useRealTimers());
-
     it('fails when no response arrives in time, and the waiting calls run', async () => {
       const { batches, runBatch } = newHeldBatches();
       const call = batched(runBatch, { ...settings, maxConcurrentBatches: 1 });
@@ -198,7 +234,7 @@ describe('a batch', () => {
       jest.advanceTimersByTime(1);
       expect(await first).toMatchObject({ message: 'PostgreSQL has not answered.' });
       expect(isDatabaseUnavailable(await first)).toBe(true);
-      await waitForNextTurn();
+      await waitForNextBatch();
       batches[1]!.end();
       expect(await second).toBe('result 2');
       expect(jest.getTimerCount()).toBe(0);
@@ -211,11 +247,11 @@ describe('a batch', () => {
       const late = call(newItem(2)).catch((error: unknown) => error);
       jest.advanceTimersByTime(1);
       const inTime = call(newItem(3));
-      jest.advanceTimersByTime(MAX_WAIT_MS);
+      jest.advanceTimersByTime(MAX_WAIT_MS - GATHER_MS);
       batches[0]!.end();
+      await waitForNextBatch();
       expect(await late).toMatchObject({ message: 'PostgreSQL is too busy.' });
       expect(isDatabaseUnavailable(await late)).toBe(true);
-      await waitForNextTurn();
       expect(readIds(batches)).toEqual([[1], [3]]);
       batches[1]!.end();
       expect(await Promise.all([first, inTime])).toEqual(['result 1', 'result 3']);
@@ -232,7 +268,7 @@ describe('a batch', () => {
     });
     for (let index = 0; index < results.length; index++) {
       batches[index]!.end();
-      await waitForNextTurn();
+      await waitForNextBatch();
     }
     expect(await Promise.all(results)).toHaveLength(MAX_WAITING_BATCHES + 1);
   });
@@ -288,7 +324,7 @@ it('each call resolves to its own result, in any order of calls, completions and
         const endBatch = async (batchIndex: number, isLost: boolean) => {
           const [batch] = running.splice(batchIndex % Math.max(running.length, 1), 1);
           batch?.settle(isLost);
-          await waitForNextTurn();
+          await waitForNextBatch();
         };
         for (const [id, step] of steps.entries())
           if (step.kind === 'call') {

@@ -22,13 +22,17 @@ export const RESPONSE_TIMEOUT_MS = 20_000;
  * A call that has waited longer is rejected. The wait for a connection of the pool has the same limit (data-source.ts).
  */
 export const MAX_WAIT_MS = 5_000;
+/** After a batch of several calls, further calls may gather for this time. A statement takes about as long. */
+export const GATHER_MS = 4;
 /** Number of full batches that may wait. Further calls are rejected. */
 export const MAX_WAITING_BATCHES = 100;
 
 /**
  * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
- * are running and no running batch writes the row of the call. Other calls wait and share the next batch. No call waits
- * for a timer: the more calls arrive while batches run, the larger the next batch is.
+ * are running and no running batch writes the row of the call. Other calls wait and share the next batch: the more calls
+ * arrive while batches run, the larger the next batch is. After a batch of several calls the next batch starts some
+ * milliseconds later, because more callers are active and larger batches cost less. If calls come one by one, none
+ * waits for this.
  *
  * `runBatch` returns a result for each item, in the order of the items. Its statement is one transaction. If the
  * statement fails because of a serialization conflict or a deadlock, the batch is repeated once. If the statement fails
@@ -43,9 +47,10 @@ export function batched<Item, Result>(
   const waiting: Call<Item, Result>[] = [];
   const runningRows = new Set<string>();
   let runningBatches = 0;
+  let isGathering = false;
 
   function start(): void {
-    while (runningBatches < maxConcurrentBatches) {
+    while (runningBatches < maxConcurrentBatches && !isGathering) {
       const calls = takeCalls(waiting, runningRows, maxItems);
       if (calls.length === 0) return;
       runningBatches++;
@@ -55,9 +60,19 @@ export function batched<Item, Result>(
       void calls[0]!.runInContext(run, sortByRow(calls)).finally(() => {
         runningBatches--;
         for (const row of rows) runningRows.delete(row);
-        start();
+        if (calls.length + waiting.length > 1) gather();
+        else start();
       });
     }
+  }
+
+  function gather(): void {
+    if (isGathering) return;
+    isGathering = true;
+    setTimeout(() => {
+      isGathering = false;
+      start();
+    }, GATHER_MS);
   }
 
   async function run(calls: readonly Call<Item, Result>[], isFirst = true): Promise<void> {

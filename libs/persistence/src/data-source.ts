@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import { DataSource, type EntitySchema, type MigrationInterface, QueryFailedError, type QueryRunner } from 'typeorm';
 import { LOOKUP_PLANNER_SETTINGS } from './planner-settings.js';
 import { PreparingClient } from './preparing-client.js';
 import { readOnlyError } from './transaction.js';
@@ -48,7 +48,7 @@ export const IDLE_IN_TRANSACTION_MS = 10_000;
  * A TypeORM data source for one service. It never synchronises the schema, because only migrations change the schema.
  */
 export function newDataSource(settings: DataSourceSettings): DataSource {
-  return new DataSource({
+  return new PoolDataSource({
     type: 'postgres',
     url: settings.url,
     applicationName: settings.applicationName,
@@ -71,6 +71,30 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     },
   });
 }
+
+/**
+ * Runs a statement outside a transaction on a connection of the pool. TypeORM would create a query runner and an entity
+ * manager for each statement. The results and errors are the same as those of TypeORM.
+ */
+class PoolDataSource extends DataSource {
+  override async query<T = unknown>(statement: string, parameters?: unknown[], queryRunner?: QueryRunner): Promise<T> {
+    if (queryRunner || !this.isInitialized) return super.query(statement, parameters, queryRunner);
+    const connection = await (this.driver as unknown as { readonly master: pg.Pool }).master.connect();
+    connection.on('error', ignore);
+    try {
+      const { command, rows, rowCount } = await connection.query(statement, parameters);
+      return (command === 'UPDATE' || command === 'DELETE' ? [rows, rowCount] : rows) as T;
+    } catch (error) {
+      throw new QueryFailedError(statement, parameters, error as Error);
+    } finally {
+      connection.off('error', ignore);
+      connection.release();
+    }
+  }
+}
+
+/** A lost connection rejects the running statement. Without a listener, its event would end the process too. */
+const ignore = (): void => undefined;
 
 function toServerOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)

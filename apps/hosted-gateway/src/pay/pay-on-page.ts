@@ -16,7 +16,7 @@ import { applyPayment } from '../payment-copies/apply-payment.js';
 import { buildPageUrl, type PayerAddress } from '../sessions/payer-address.js';
 import { describePayable } from '../sessions/session.js';
 import { describeInvoicePayable, type TillInvoice } from '../till-codes/till-invoice.js';
-import { InFlightPayments } from './payables/in-flight-payments.js';
+import { type InFlightPayment, InFlightPayments } from './payables/in-flight-payments.js';
 import { getPayableId, isInvoice, type PagePayable } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 import { checkPaymentLimit } from './payables/payment-limits.js';
@@ -42,6 +42,12 @@ export interface PayResult {
   readonly payable: PagePayable;
 }
 
+/**
+ * If the bank has not responded after this time, the service stores that the payment is in progress, so that the
+ * merchant and other tabs see it. A faster payment is stored once, with its result.
+ */
+const STORE_PROGRESS_AFTER_MS = 300;
+
 /** Timeout of each query for the reason of a rejection. The payer waits for the response. */
 const REFRESH_TIMEOUT_MS = 2_000;
 
@@ -62,9 +68,29 @@ export class PayOnPage {
 
   async execute(address: PayerAddress, command: PayCommand): Promise<PayResult> {
     const payable = await this.payables.getByAddress(address);
-    using _inFlight = this.inFlightPayments.add(getPayableId(payable), command.paymentNumber);
-    const traceparent = isInvoice(payable) ? undefined : payable.traceparent;
-    return await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
+    using inFlight = this.inFlightPayments.add(getPayableId(payable), command.paymentNumber);
+    const slowTimer = setTimeout(() => void this.storeProgress(inFlight), STORE_PROGRESS_AFTER_MS);
+    try {
+      const traceparent = isInvoice(payable) ? undefined : payable.traceparent;
+      return await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
+    } catch (error) {
+      // The result may be unknown: a request without a response does not end the payment.
+      await this.storeProgress(inFlight);
+      throw error;
+    } finally {
+      clearTimeout(slowTimer);
+    }
+  }
+
+  /** Stores the report that the payment is in progress, if it has arrived. The events after it are stored as usual. */
+  private async storeProgress(inFlight: InFlightPayment): Promise<void> {
+    const report = inFlight.takeReport();
+    if (!report) return;
+    try {
+      await this.payables.upsertPayment(report);
+    } catch (error) {
+      this.log.warn({ err: error }, 'a payment in progress could not be stored, its result will be');
+    }
   }
 
   private async pay(payable: PagePayable, address: PayerAddress, command: PayCommand): Promise<PayResult> {

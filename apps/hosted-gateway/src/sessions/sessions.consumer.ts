@@ -14,6 +14,7 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
+import { InFlightPayments } from '../pay/payables/in-flight-payments.js';
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
@@ -29,11 +30,12 @@ export class SessionsConsumer {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
+    @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
   ) {}
 
   @EventPattern(PaymentProcessingV1, IDEMPOTENT)
   onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    return this.upsertPayments(events);
+    return this.upsertPayments(events.filter(({ payload }) => !this.inFlightPayments.keepReport(payload)));
   }
 
   @EventPattern(PaymentVerificationRequiredV1, IDEMPOTENT)

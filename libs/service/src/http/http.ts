@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
 import type { ServiceLog } from '../logging.js';
@@ -33,18 +34,22 @@ export const httpSettings = {
   configure(fastify: FastifyInstance, log: ServiceLog, environment: 'development' | 'production'): void {
     readJsonBodies(fastify);
     // Headers of API responses. The payment page sets its own Content-Security-Policy.
-    // The headers are created once. The Helmet plugin of Fastify would create them for each request.
-    const setSecurityHeaders = helmet({
-      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-      referrerPolicy: { policy: 'no-referrer' },
-      crossOriginResourcePolicy: { policy: 'same-origin' },
-      // A browser applies HSTS to every port of a host name for half a year. Outside production, on a machine with a
-      // self-signed certificate (`./svc up --lan`), it would block the other programs of the machine.
-      strictTransportSecurity: environment === 'production',
-    });
+    const securityHeaders = readHeaders(
+      helmet({
+        contentSecurityPolicy: {
+          useDefaults: false,
+          directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+        },
+        referrerPolicy: { policy: 'no-referrer' },
+        crossOriginResourcePolicy: { policy: 'same-origin' },
+        // A browser applies HSTS to every port of a host name for half a year. Outside production, on a machine with a
+        // self-signed certificate (`./svc up --lan`), it would block the other programs of the machine.
+        strictTransportSecurity: environment === 'production',
+      }),
+    );
     fastify.addHook('onRequest', (request, reply, done) => {
-      reply.header('x-request-id', request.id);
-      setSecurityHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
+      reply.headers({ ...securityHeaders, 'x-request-id': request.id });
+      done();
     });
     // During a shutdown, each response closes its connection. Otherwise the shutdown would wait until the client closes
     // the connection.
@@ -76,6 +81,19 @@ export const httpSettings = {
     });
   },
 };
+
+/** The headers that Helmet sets. They are the same for each request, so Helmet runs only once. */
+function readHeaders(setHeaders: ReturnType<typeof helmet>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const response = {
+    setHeader: (name: string, value: string) => (headers[name.toLowerCase()] = value),
+    removeHeader: () => undefined,
+  };
+  setHeaders({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
+    if (error) throw error as Error;
+  });
+  return headers;
+}
 
 function readTraceparent(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header)

@@ -1,4 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import type { PaymentSnapshot } from '@svc/contracts';
+
+/** A pay request of this process, until the end of the scope of its `using` declaration. */
+export interface InFlightPayment extends Disposable {
+  /**
+   * Returns the report that {@link InFlightPayments.keepReport} has kept, if any. The service stores all reports about
+   * the payment from now on.
+   */
+  takeReport(): PaymentSnapshot | undefined;
+}
+
+interface Entry {
+  readonly paymentNumber: number;
+  keepsReports: boolean;
+  report?: PaymentSnapshot;
+}
 
 /**
  * The pay requests of this process that are in flight. While a pay request is in flight, the database does not contain
@@ -9,8 +25,8 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class InFlightPayments {
-  /** Numbers of the payments, by id of the payable. */
-  private readonly numbers = new Map<string, number[]>();
+  /** By id of the payable. */
+  private readonly entries = new Map<string, Entry[]>();
 
   /**
    * True if a payment is in flight that the database does not contain yet.
@@ -18,19 +34,38 @@ export class InFlightPayments {
    * @param storedPayments number of payments in the database
    */
   has(payableId: string, storedPayments: number): boolean {
-    return this.numbers.get(payableId)?.some((paymentNumber) => paymentNumber > storedPayments) ?? false;
+    return this.entries.get(payableId)?.some(({ paymentNumber }) => paymentNumber > storedPayments) ?? false;
   }
 
   /** Counts the payment as in flight until the end of the scope of the `using` declaration. */
-  add(payableId: string, paymentNumber: number): Disposable {
-    const numbers = this.numbers.get(payableId) ?? [];
-    this.numbers.set(payableId, numbers);
-    numbers.push(paymentNumber);
+  add(payableId: string, paymentNumber: number): InFlightPayment {
+    const entries = this.entries.get(payableId) ?? [];
+    this.entries.set(payableId, entries);
+    const entry: Entry = { paymentNumber, keepsReports: true };
+    entries.push(entry);
     return {
+      takeReport: () => {
+        entry.keepsReports = false;
+        return entry.report;
+      },
       [Symbol.dispose]: () => {
-        numbers.splice(numbers.indexOf(paymentNumber), 1);
-        if (numbers.length === 0) this.numbers.delete(payableId);
+        entries.splice(entries.indexOf(entry), 1);
+        if (entries.length === 0) this.entries.delete(payableId);
       },
     };
+  }
+
+  /**
+   * Keeps the report that a payment is in progress for the pay request of this process that waits for the same payment.
+   * The result of that request is newer and is stored anyway, so that the report need not be stored. False if no such
+   * request is in flight: then the caller stores the report.
+   */
+  keepReport(payment: PaymentSnapshot): boolean {
+    const { payableId, paymentCount } = payment.payable;
+    const waiting = (this.entries.get(payableId) ?? []).filter(
+      ({ paymentNumber, keepsReports }) => paymentNumber === paymentCount && keepsReports,
+    );
+    for (const entry of waiting) entry.report = payment;
+    return waiting.length > 0;
   }
 }
