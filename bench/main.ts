@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { measureCheckout } from './checkout/checkout.ts';
 import { measureHistory } from './history/history.ts';
 import { measureAcquirers } from './hosted-payment/acquirers.ts';
+import { measurePageViews } from './hosted-payment/page-views.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
 import { ROOT } from './platforms/platform.ts';
@@ -32,6 +33,7 @@ export interface PartOptions {
 const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>> = {
   start: measureStart,
   payments: measurePayments,
+  pages: measurePageViews,
   acquirers: measureAcquirers,
   tracing: measureTracing,
   webhooks: measureWebhooks,

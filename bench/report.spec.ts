@@ -3,7 +3,6 @@ import { type Section, toMarkdown, toText, toThreeDigits } from './report.ts';
 const section: Section = {
   title: 'Part',
   tables: [{ title: 'Table', columns: ['', 'a'], rows: [['x', '1']] }],
-  plots: [{ title: 'Plot', x: { label: 'offered', points: ['1', '2'] }, y: 'ms', lines: [[1, 2.345]] }],
   figures: [
     { name: 'rate', value: 250, unit: 'a second', promised: 200 },
     { name: 'wait', value: 90, unit: 'ms', promised: 80, direction: 'most' },
@@ -28,11 +27,6 @@ test('toMarkdown and toText mark a section with a problem as void, with the reas
   };
   expect(toMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: a duplicate charge/);
   expect(toText(report.sections[0]!)).toContain('VOID');
-});
-
-test('toMarkdown draws a plot as a Mermaid chart, with three significant digits', () => {
-  const report = { measuredAt: '', commit: '', machine: '', command: '', sections: [section] };
-  expect(toMarkdown(report)).toContain('line [1, 2.35]');
 });
 
 test.each([

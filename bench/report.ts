@@ -6,14 +6,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Lines over the same points of the x-axis, drawn as a Mermaid chart. */
-export interface Plot {
-  readonly title: string;
-  readonly x: { readonly label: string; readonly points: readonly string[] };
-  readonly y: string;
-  readonly lines: readonly (readonly number[])[];
-}
-
 /** A measured value and its promised bound: a maximum or a minimum. */
 export interface Figure {
   readonly name: string;
@@ -27,7 +19,6 @@ export interface Figure {
 export interface Section {
   readonly title: string;
   readonly tables: readonly Table[];
-  readonly plots: readonly Plot[];
   readonly figures: readonly Figure[];
   /** Reasons why the results are not valid, such as records that do not agree. */
   readonly problems: readonly string[];
@@ -56,13 +47,12 @@ export function toMarkdown({ measuredAt, commit, machine, command, sections }: R
   return [head, ...sections.map(toMarkdownSection)].join('\n');
 }
 
-function toMarkdownSection({ title, tables, plots, figures, problems }: Section): string {
+function toMarkdownSection({ title, tables, figures, problems }: Section): string {
   const parts = [`## ${title}`];
   if (problems.length > 0) parts.push(`**Void**: ${problems.join('; ')}`);
   for (const table of tables) parts.push(`### ${table.title}`, toMarkdownTable([table.columns, ...table.rows]));
   if (figures.length > 0)
     parts.push(toMarkdownTable([['Figure', 'Measured', 'Promised', ''], ...figures.map(toFigureRow)]));
-  for (const plot of plots) parts.push(toMermaidChart(plot));
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -88,18 +78,4 @@ function alignColumns(rows: readonly (readonly string[])[]): string {
 function toMarkdownTable([head, ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head!), line(head!.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function toMermaidChart({ title, x, y, lines }: Plot): string {
-  const series = lines.map((values) => `  line [${values.map(toThreeDigits).join(', ')}]`);
-  const axis = x.points.map((point) => `"${point}"`).join(', ');
-  return [
-    '```mermaid',
-    'xychart-beta',
-    `  title "${title}"`,
-    `  x-axis "${x.label}" [${axis}]`,
-    `  y-axis "${y}"`,
-    ...series,
-    '```',
-  ].join('\n');
 }

@@ -4,7 +4,7 @@
  */
 import type { PartOptions } from '../main.ts';
 import { type CpuMs, type ProcessGroups, readCpuMs, subtractCpu } from '../measuring/cpu.ts';
-import { runClosedLoad } from '../measuring/open-loop.ts';
+import { forSeconds, runClosedLoad } from '../measuring/open-loop.ts';
 import { median } from '../measuring/percentiles.ts';
 import { type Section, toThreeDigits } from '../report.ts';
 import { platformCheckout } from './hosted-payment-checkout.ts';
@@ -72,7 +72,6 @@ export async function measureCheckout({ rounds, seconds, log }: PartOptions): Pr
         ]),
       },
     ],
-    plots: [],
     figures: [
       {
         name: "CPU of services and database for one flow, Vendure's over ours",
@@ -94,10 +93,10 @@ async function measureOnce(checkout: Checkout, seconds: number): Promise<Measure
   };
   const buy = (): Promise<void> => running.buy();
   try {
-    await runClosedLoad(CUSTOMERS, 2 * seconds, buy); // warm-up
+    await runClosedLoad(CUSTOMERS, forSeconds(2 * seconds), buy); // warm-up
     const before = readCpu();
     const startedAt = performance.now();
-    const flows = await runClosedLoad(CUSTOMERS, 2 * seconds, buy);
+    const flows = await runClosedLoad(CUSTOMERS, forSeconds(2 * seconds), buy);
     const perSecond = flows / ((performance.now() - startedAt) / 1_000);
     const cpu = subtractCpu(readCpu(), before);
     return {

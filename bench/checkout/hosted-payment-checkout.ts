@@ -5,12 +5,14 @@ import { reconcile } from '../hosted-payment/reconcile.ts';
 import { newPlatform } from '../platforms/platform.ts';
 import type { Checkout } from './checkout.ts';
 
+const platform = newPlatform('embedded');
+
 export const platformCheckout: Checkout = {
   name: 'Svc Payments, embedded',
   description:
     'a card encrypted and charged once at an acquirer, a ledger, a signed webhook; no catalogue, no shipping',
   start: async () => {
-    const running = await newPlatform('embedded').start(0);
+    const running = await platform.start();
     const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);
     const payers = new Payers(running.merchant, endpoint);
     let flows = 0;

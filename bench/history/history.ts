@@ -31,7 +31,7 @@ interface PageQuery {
 }
 
 export async function measureHistory({ rounds, seconds, log }: PartOptions): Promise<Section> {
-  const running = await newPlatform('embedded').start(0);
+  const running = await newPlatform('embedded').start();
   try {
     const demo = JSON.parse(readFileSync(join(ROOT, '.data', 'bench', 'embedded', 'demo.json'), 'utf8')) as Demo;
     const [customer] = demo.customers ?? [];
@@ -109,7 +109,6 @@ function newSection(queries: readonly PageQuery[], problems: string[]): Section 
         }),
       },
     ],
-    plots: [],
     figures: [...new Set(queries.map(({ scope }) => scope))].map((scope) => ({
       name: `page ${LAST_PAGE} against page 1, ${scope}`,
       value: medianMs(scope, LAST_PAGE) / medianMs(scope, FIRST_PAGE),

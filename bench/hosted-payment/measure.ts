@@ -1,35 +1,49 @@
 /**
- * Measures the hosted payment on one system. A run begins with a warm-up, in which each payer pays again immediately,
- * so that the system is saturated. Then it offers load in steps, each higher than the previous. The rate of a system is
- * the rate of the highest step that it sustains. The cost of a payment is measured twice: in the second half of the
- * warm-up, and in a step at half of the saturated rate, together with the latency of each stage.
+ * Measures the hosted payment on systems that run side by side. The load alternates between them in slices of a few
+ * seconds, so that other load on the machine, which comes and goes, affects all systems alike. A system without load
+ * needs almost no CPU. First each system is warmed up, because the platform needs some thousand payments until its code
+ * is compiled. Then each round has two slices for each system:
+ * - saturated: each payer pays again as soon as its webhook has arrived. The rate of a system is the rate of this slice.
+ * - half load: payments start at random times, at half of the saturated rate, for the latency of each stage.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
-import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
-import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
+import { forSeconds, runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
+import { computePercentiles, median, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem, System } from '../platforms/system.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
 import { Payers, type PaymentTimings } from './payer.ts';
 import { reconcile, type ReconciledCounts } from './reconcile.ts';
 
-/** Durations of the phases of a measurement, and the latency of the simulated acquirer. */
 export interface LoadPlan {
-  readonly acquirerLatencyMs: number;
-  readonly warmUpSeconds: number;
-  readonly halfLoadSeconds: number;
-  readonly stepSeconds: number;
+  readonly rounds: number;
+  readonly sliceSeconds: number;
+  /** Number of payments of each system before the first round. */
+  readonly warmUpPayments: number;
 }
 
-export interface StepResult {
-  readonly offeredPerSecond: number;
-  /** Payments of this step that were charged within {@link MAX_DURATION_MS}, per second. */
-  readonly acceptedPerSecond: number;
-  /** Payments of this step whose webhook arrived within {@link MAX_DURATION_MS}, per second. */
+export interface Measurement {
+  readonly system: string;
+  readonly acquirerLatencyMs: number;
+  readonly rounds: readonly Round[];
+  readonly counts: ReconciledCounts;
+}
+
+export interface Round {
+  readonly saturated: SaturatedSlice;
+  readonly halfLoad: HalfLoadSlice;
+}
+
+export interface SaturatedSlice {
   readonly completedPerSecond: number;
+  readonly cost: CostPerPayment;
+}
+
+export interface HalfLoadSlice {
+  readonly offeredPerSecond: number;
   readonly latency: StageLatencies;
-  /** Milliseconds of CPU for each payment, by group of processes. `load` is this program. */
-  readonly cpuMs: CpuMs;
-  /** Why the system did not sustain this step. Undefined if it did. */
+  readonly cost: CostPerPayment;
+  /** Why not all payments of this slice were completed. Undefined if they were. */
   readonly failure: string | undefined;
 }
 
@@ -44,167 +58,200 @@ export interface StageLatencies {
   readonly total: Percentiles;
 }
 
-export interface Measurement {
-  readonly system: string;
-  readonly acquirerLatencyMs: number;
-  readonly saturation: SaturatedResult;
-  readonly halfLoad: StepResult;
-  readonly steps: readonly StepResult[];
-  /** Completed payments per second in the highest step that the system sustained. */
-  readonly completedPerSecond: number;
-  readonly perPayment: CostPerPayment;
-  readonly counts: ReconciledCounts;
-}
-
-/** Result of the warm-up, in which each payer waits for the webhook and pays again immediately. */
-export interface SaturatedResult {
-  readonly completedPerSecond: number;
-  /** Milliseconds of CPU for each payment, by group of processes. `load` is this program. */
-  readonly cpuMs: CpuMs;
-  readonly perPayment: CostPerPayment;
-}
-
 /** Cost of one payment, from counters of PostgreSQL and the kernel. */
 export interface CostPerPayment {
+  /** Milliseconds of CPU by group of processes. `load` is this program. */
+  readonly cpuMs: CpuMs;
   readonly commits: number;
   readonly walBytes: number;
   /** Bytes of all connections on the loopback interface: HTTP, PostgreSQL and RabbitMQ. */
   readonly loopbackBytes: number;
 }
 
-const WARM_UP_WORKERS = 48;
+const SATURATING_PAYERS = 48;
 const MAX_IN_FLIGHT = 4_000;
-/**
- * A payment is in time if its webhook arrives within this time after the payment was due. The acquirer's latency is
- * added to this limit.
- */
-const MAX_DURATION_MS = 2_000;
-/** A system sustains a step if it completes at least this share of the started payments in time. */
-const MIN_COMPLETED_SHARE = 0.95;
-/** Offered load of each step, as a share of the saturated rate. */
-const LOAD_STEPS = [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3];
+/** Pause after each slice, in which the system stores the last results and becomes idle. */
+const PAUSE_MS = 500;
 
-export async function measureSystem(system: System, plan: LoadPlan, log: (line: string) => void): Promise<Measurement> {
-  const { acquirerLatencyMs } = plan;
-  const running = await system.start(acquirerLatencyMs);
-  const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);
-  const payers = new Payers(running.merchant, endpoint);
+export async function measureSideBySide(
+  systems: readonly System[],
+  { rounds, sliceSeconds, warmUpPayments }: LoadPlan,
+  log: (line: string) => void,
+): Promise<Measurement[]> {
+  const measured: MeasuredSystem[] = [];
   try {
-    const run = new MeasurementRun(running, endpoint, payers, acquirerLatencyMs);
-    const saturation = await run.warmUp(plan.warmUpSeconds);
-    const saturatedRate = saturation.completedPerSecond;
-    log(`${system.name}: warm, about ${saturatedRate.toFixed(0)} a second, ${describeSaturation(saturation)}`);
-    const before = await run.readCounters();
-    const halfLoad = await run.runStep(saturatedRate / 2, plan.halfLoadSeconds);
-    const perPayment = await run.costSince(before);
-    log(`${system.name}: ${describeStep(halfLoad)}`);
-    const steps = [halfLoad];
-    for (const share of LOAD_STEPS) {
-      const step = await run.runStep(saturatedRate * share, plan.stepSeconds);
-      steps.push(step);
-      log(`${system.name}: ${describeStep(step)}`);
-      if (step.failure !== undefined) break;
+    for (const system of systems) {
+      log(`${system.name}: starts`);
+      measured.push(await MeasuredSystem.start(system));
     }
-    const counts = await reconcile(running, endpoint, run.startedPayments);
-    const sustainedRates = steps.filter(({ failure }) => failure === undefined).map((step) => step.completedPerSecond);
-    const completedPerSecond = Math.max(0, ...sustainedRates);
-    const { name } = system;
-    return { system: name, acquirerLatencyMs, saturation, halfLoad, steps, completedPerSecond, perPayment, counts };
+    for (const system of measured) {
+      const perSecond = await system.warmUp(warmUpPayments);
+      log(`${system.name}: warm after ${warmUpPayments} payments, ${perSecond.toFixed(0)} a second`);
+    }
+    for (let round = 0; round < rounds; round++) {
+      const order = orderOfRound(measured, round);
+      for (const system of order) log(`round ${round + 1} of ${rounds}, ${await system.runSaturated(sliceSeconds)}`);
+      for (const system of order) log(`round ${round + 1} of ${rounds}, ${await system.runHalfLoad(sliceSeconds)}`);
+    }
+    const measurements: Measurement[] = [];
+    for (const system of measured) measurements.push(await system.finish());
+    return measurements;
   } finally {
-    await payers.close();
-    await running.stop();
-    await endpoint.stop();
+    for (const system of measured) await system.stop();
   }
 }
 
-class MeasurementRun {
-  /** Number of payments started so far. */
-  startedPayments = 0;
+/** Each round begins with another system, and every second round is reversed, so that no system always follows the same one. */
+export function orderOfRound<T>(items: readonly T[], round: number): T[] {
+  const start = round % items.length;
+  const rotated = [...items.slice(start), ...items.slice(0, start)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
+}
 
+/** Median of the ratio of two measurements in each round. Both were measured within the same minute. */
+export function medianRatio(
+  numerator: Measurement,
+  denominator: Measurement,
+  getValue: (round: Round) => number,
+): number {
+  return median(numerator.rounds.map((round, index) => getValue(round) / getValue(denominator.rounds[index]!)));
+}
+
+/** CPU of the services, PostgreSQL and RabbitMQ, without the CPU of this program. */
+export function systemCpuMs({ cpuMs }: CostPerPayment): number {
+  return Object.entries(cpuMs).reduce((sum, [group, used]) => (group === 'load' ? sum : sum + used), 0);
+}
+
+class MeasuredSystem {
+  readonly name: string;
+  private readonly acquirerLatencyMs: number;
   private readonly running: RunningSystem;
   private readonly endpoint: MerchantEndpoint;
   private readonly payers: Payers;
-  private readonly acquirerLatencyMs: number;
+  private startedPayments = 0;
+  private readonly saturated: SaturatedSlice[] = [];
+  private readonly halfLoad: HalfLoadSlice[] = [];
 
-  constructor(running: RunningSystem, endpoint: MerchantEndpoint, payers: Payers, acquirerLatencyMs: number) {
+  private constructor({ name, acquirerLatencyMs }: System, running: RunningSystem, endpoint: MerchantEndpoint) {
+    this.name = name;
+    this.acquirerLatencyMs = acquirerLatencyMs;
     this.running = running;
     this.endpoint = endpoint;
-    this.payers = payers;
-    this.acquirerLatencyMs = acquirerLatencyMs;
+    this.payers = new Payers(running.merchant, endpoint);
   }
 
-  async warmUp(seconds: number): Promise<SaturatedResult> {
-    const pay = async (): Promise<void> => {
-      this.startedPayments++;
-      await this.payers.pay(performance.now());
-    };
-    // A payer who waits for the acquirer causes no load, so there are 250 more payers for each second of its latency.
-    const workers = WARM_UP_WORKERS + Math.ceil((this.acquirerLatencyMs / 1_000) * 250);
-    await runClosedLoad(workers, seconds / 2, pay);
-    const before = await this.readCounters();
-    const cpuBefore = this.cpu();
+  static async start(system: System): Promise<MeasuredSystem> {
+    const running = await system.start();
+    return new MeasuredSystem(system, running, await MerchantEndpoint.start(running.merchant.webhookSecret));
+  }
+
+  /** Returns the rate of the warm-up, in payments per second. */
+  async warmUp(payments: number): Promise<number> {
     const startedAt = performance.now();
-    const completed = await runClosedLoad(workers, seconds / 2, pay);
-    const completedPerSecond = completed / ((performance.now() - startedAt) / 1_000);
-    const cpuMs = divideCpu(subtractCpu(this.cpu(), cpuBefore), completed);
-    return { completedPerSecond, cpuMs, perPayment: await this.costSince(before) };
+    await runClosedLoad(
+      this.countPayers(),
+      () => this.startedPayments < payments,
+      () => this.pay(),
+    );
+    return payments / ((performance.now() - startedAt) / 1_000);
   }
 
-  async runStep(perSecond: number, seconds: number): Promise<StepResult> {
+  /** Returns a line for the log. */
+  async runSaturated(seconds: number): Promise<string> {
+    const before = await this.readCounters();
+    const startedAt = performance.now();
+    const completed = await runClosedLoad(
+      this.countPayers(),
+      forSeconds(seconds + (2 * this.acquirerLatencyMs) / 1_000),
+      () => this.pay(),
+    );
+    const completedPerSecond = completed / ((performance.now() - startedAt) / 1_000);
+    const cost = await this.costSince(before);
+    this.saturated.push({ completedPerSecond, cost });
+    await pause(PAUSE_MS);
+    return `${this.name}: ${completedPerSecond.toFixed(0)} a second, ${systemCpuMs(cost).toFixed(1)} ms of CPU and ${cost.commits.toFixed(1)} commits each`;
+  }
+
+  /** Returns a line for the log. */
+  async runHalfLoad(seconds: number): Promise<string> {
+    const offeredPerSecond = median(this.saturated.map(({ completedPerSecond }) => completedPerSecond)) / 2;
     const timings: PaymentTimings[] = [];
     const notifiedBefore = this.endpoint.notifiedPayments.size;
-    const cpuBefore = this.cpu();
+    const before = await this.readCounters();
     const { started, refused, errors } = await runOpenLoad({
-      perSecond,
+      perSecond: offeredPerSecond,
       seconds,
       maxInFlight: MAX_IN_FLIGHT,
-      work: async (dueAt) => {
-        this.startedPayments++;
-        timings.push(await this.payers.pay(dueAt));
-      },
+      work: async (dueAt) => void timings.push(await this.pay(dueAt)),
     });
-    const maxDurationMs = MAX_DURATION_MS + this.acquirerLatencyMs;
-    const inTimePerSecond = (getTime: (timing: PaymentTimings) => number): number =>
-      timings.filter((timing) => getTime(timing) - timing.dueAt <= maxDurationMs).length / seconds;
-    const completedPerSecond = inTimePerSecond(({ webhook }) => webhook);
-    const acceptedPerSecond = inTimePerSecond(({ paid }) => paid);
-    const usedCpu = subtractCpu(this.cpu(), cpuBefore);
+    const cost = await this.costSince(before);
     const latency = await this.measureLatencies(timings, notifiedBefore);
-    const findFailure = (): string | undefined => {
-      if (errors.length > 0) return `${errors.length} of ${started} failed: ${String(errors[0])}`;
-      if (refused > 0) return `${refused} could not be started`;
-      return completedPerSecond < MIN_COMPLETED_SHARE * (started / seconds) ? 'not completed in time' : undefined;
-    };
+    const failure =
+      refused + errors.length === 0
+        ? undefined
+        : `${errors.length} of ${started} failed, ${refused} could not be started: ${String(errors[0])}`;
+    this.halfLoad.push({ offeredPerSecond, latency, cost, failure });
+    await pause(PAUSE_MS);
+    const { p50, p99 } = latency.outcomeToWebhook;
+    return `${this.name}: at ${offeredPerSecond.toFixed(0)} a second outcome to webhook ${p50.toFixed(0)}/${p99.toFixed(0)} ms (p50/p99), total ${latency.total.p50.toFixed(0)}/${latency.total.p99.toFixed(0)} ms`;
+  }
+
+  async finish(): Promise<Measurement> {
+    const { name, acquirerLatencyMs, saturated, halfLoad } = this;
     return {
-      offeredPerSecond: perSecond,
-      acceptedPerSecond,
-      completedPerSecond,
-      latency,
-      cpuMs: divideCpu(usedCpu, timings.length),
-      failure: findFailure(),
+      system: name,
+      acquirerLatencyMs,
+      rounds: saturated.map((slice, round) => ({ saturated: slice, halfLoad: halfLoad[round]! })),
+      counts: await reconcile(this.running, this.endpoint, this.startedPayments),
     };
   }
 
-  async readCounters(): Promise<{ flows: number; commits: number; wal: number; loopback: number }> {
+  async stop(): Promise<void> {
+    await this.payers.close();
+    await this.running.stop();
+    await this.endpoint.stop();
+  }
+
+  private pay(dueAt = performance.now()): Promise<PaymentTimings> {
+    this.startedPayments++;
+    return this.payers.pay(dueAt);
+  }
+
+  /** A payer who waits for the acquirer causes no load, so there are 250 more payers for each second of its latency. */
+  private countPayers(): number {
+    return SATURATING_PAYERS + Math.ceil((this.acquirerLatencyMs / 1_000) * 250);
+  }
+
+  private async readCounters(): Promise<{
+    payments: number;
+    commits: number;
+    wal: number;
+    loopback: number;
+    cpu: CpuMs;
+  }> {
     const [row] = await this.running.sql<{ commits: string; wal: string }>(
       `SELECT xact_commit AS commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS wal
          FROM pg_stat_database WHERE datname = current_database()`,
     );
+    const { user, system } = process.cpuUsage();
     return {
-      flows: this.startedPayments,
+      payments: this.startedPayments,
       commits: Number(row!.commits),
       wal: Number(row!.wal),
       loopback: readLoopbackBytes(),
+      cpu: { ...readCpuMs(this.running.groups), load: (user + system) / 1_000 },
     };
   }
 
-  async costSince(before: Awaited<ReturnType<MeasurementRun['readCounters']>>): Promise<CostPerPayment> {
+  private async costSince(before: Awaited<ReturnType<MeasuredSystem['readCounters']>>): Promise<CostPerPayment> {
     const after = await this.readCounters();
-    const flows = after.flows - before.flows;
+    const payments = after.payments - before.payments;
+    const cpu = subtractCpu(after.cpu, before.cpu);
     return {
-      commits: (after.commits - before.commits) / flows,
-      walBytes: (after.wal - before.wal) / flows,
-      loopbackBytes: (after.loopback - before.loopback) / flows,
+      cpuMs: Object.fromEntries(Object.entries(cpu).map(([group, used]) => [group, used / payments])),
+      commits: (after.commits - before.commits) / payments,
+      walBytes: (after.wal - before.wal) / payments,
+      loopbackBytes: (after.loopback - before.loopback) / payments,
     };
   }
 
@@ -226,29 +273,4 @@ class MeasurementRun {
       total: computePercentiles(timings.map(({ dueAt, webhook }) => webhook - dueAt)),
     };
   }
-
-  private cpu(): CpuMs {
-    const { user, system } = process.cpuUsage();
-    return { ...readCpuMs(this.running.groups), load: (user + system) / 1_000 };
-  }
-}
-
-function divideCpu(cpu: CpuMs, payments: number): CpuMs {
-  return Object.fromEntries(Object.entries(cpu).map(([group, used]) => [group, used / payments]));
-}
-
-/** CPU of the services, PostgreSQL and RabbitMQ, without the CPU of this program. */
-export function systemCpuMs(cpuMs: CpuMs): number {
-  return Object.entries(cpuMs).reduce((sum, [group, used]) => (group === 'load' ? sum : sum + used), 0);
-}
-
-function describeSaturation({ cpuMs, perPayment }: SaturatedResult): string {
-  return `${systemCpuMs(cpuMs).toFixed(1)} ms of CPU and ${perPayment.commits.toFixed(1)} commits each`;
-}
-
-function describeStep({ offeredPerSecond, completedPerSecond, latency, failure }: StepResult): string {
-  const { p50, p99 } = latency.outcomeToWebhook;
-  const rates = `offered ${offeredPerSecond.toFixed(0)}, completed ${completedPerSecond.toFixed(0)} a second`;
-  const latencies = `outcome to webhook ${p50.toFixed(0)}/${p99.toFixed(0)} ms (p50/p99), total ${latency.total.p50.toFixed(0)}/${latency.total.p99.toFixed(0)} ms`;
-  return failure === undefined ? `${rates}, ${latencies}` : `${rates}, ${latencies}; not sustained: ${failure}`;
 }

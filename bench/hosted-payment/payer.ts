@@ -3,6 +3,7 @@
  * the webhook.
  */
 import { randomUUID } from 'node:crypto';
+import { constants, gunzipSync } from 'node:zlib';
 import { Pool } from 'undici';
 import type { Merchant } from '../platforms/system.ts';
 import { encryptCard } from './encrypt-card.ts';
@@ -16,6 +17,31 @@ const CARD = {
   expiryYear: 2035,
 };
 const CONNECTIONS = 512;
+/** The headers of a browser. The gateway compresses the page, and checks the origin of a payment. */
+const BROWSER_HEADERS = {
+  'user-agent':
+    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+  'accept-language': 'en-ZA,en-GB;q=0.9,en-US;q=0.8,en;q=0.7',
+};
+const PAGE_HEADERS = {
+  ...BROWSER_HEADERS,
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+  'upgrade-insecure-requests': '1',
+  'sec-fetch-site': 'cross-site',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+};
+const SCRIPT_HEADERS = {
+  ...BROWSER_HEADERS,
+  accept: '*/*',
+  'content-type': 'application/json',
+  'sec-fetch-site': 'same-origin',
+  'sec-fetch-mode': 'cors',
+  'sec-fetch-dest': 'empty',
+};
+/** The data for the script of the page are within these first bytes of the compressed page. */
+const READ_BYTES = 8_000;
 
 /** Time at which each stage of a payment ended, as performance.now() in milliseconds. */
 export interface PaymentTimings {
@@ -32,12 +58,14 @@ export interface PaymentTimings {
 export class Payers {
   private readonly endpoint: MerchantEndpoint;
   private readonly pool: Pool;
-  private readonly headers: Record<string, string>;
+  private readonly merchantHeaders: Record<string, string>;
+  private readonly scriptHeaders: Record<string, string>;
 
   constructor({ gatewayUrl, merchantId, siteId, apiKey }: Merchant, endpoint: MerchantEndpoint) {
     this.endpoint = endpoint;
     this.pool = new Pool(gatewayUrl, { connections: CONNECTIONS, pipelining: 1 });
-    this.headers = {
+    this.scriptHeaders = { ...SCRIPT_HEADERS, origin: new URL(gatewayUrl).origin };
+    this.merchantHeaders = {
       merchantid: merchantId,
       merchantsiteid: siteId,
       'x-api-key': apiKey,
@@ -49,12 +77,11 @@ export class Payers {
   async pay(dueAt: number): Promise<PaymentTimings> {
     const { sessionId, redirectUrl } = await this.createSession();
     const session = performance.now();
-    const { pathname, search } = new URL(redirectUrl);
-    const page = await this.request('GET', pathname + search);
+    const page = readBeginning(await this.downloadPage(redirectUrl));
     const pageAt = performance.now();
     const payRequest = buildPayRequest(page, sessionId);
     const encrypted = performance.now();
-    const payResponse = await this.request('POST', `/pay/${sessionId}/payments`, payRequest);
+    const payResponse = await this.post(`/pay/${sessionId}/payments`, payRequest, this.scriptHeaders);
     const paid = performance.now();
     if (!payResponse.includes('"state":"succeeded"'))
       throw new Error(`The gateway responded ${payResponse.slice(0, 200)}`);
@@ -69,11 +96,7 @@ export class Payers {
     };
   }
 
-  async close(): Promise<void> {
-    await this.pool.destroy();
-  }
-
-  private async createSession(): Promise<{ sessionId: string; redirectUrl: string }> {
+  async createSession(): Promise<{ sessionId: string; redirectUrl: string }> {
     const body = JSON.stringify({
       requestId: randomUUID(),
       merchantOrderId: 'ORDER-1',
@@ -84,20 +107,38 @@ export class Payers {
       cancelUrl: 'http://127.0.0.1:9/cancel',
       origin: '127.0.0.1',
     });
-    return JSON.parse(await this.request('POST', '/api/v3.1/sessions', body, this.headers)) as never;
+    return JSON.parse(await this.post('/api/v3.1/sessions', body, this.merchantHeaders)) as never;
   }
 
-  private async request(
-    method: 'GET' | 'POST',
-    path: string,
-    body: string | null = null,
-    headers: Record<string, string> = { 'content-type': 'application/json' },
-  ): Promise<string> {
-    const response = await this.pool.request({ method, path, body, headers });
+  /** Requests the page as a browser does. Returns the compressed page, or the page as it is with encoding `identity`. */
+  async downloadPage(address: string, encoding: 'gzip' | 'identity' = 'gzip'): Promise<Buffer> {
+    const { pathname, search } = new URL(address);
+    const { statusCode, headers, body } = await this.pool.request({
+      method: 'GET',
+      path: pathname + search,
+      headers: encoding === 'gzip' ? PAGE_HEADERS : { ...PAGE_HEADERS, 'accept-encoding': encoding },
+    });
+    const bytes = Buffer.from(await body.arrayBuffer());
+    if (statusCode !== 200 || (headers['content-encoding'] ?? 'identity') !== encoding)
+      throw new Error(`GET ${address}: ${statusCode} ${String(headers['content-encoding'])}`);
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private async post(path: string, body: string, headers: Record<string, string>): Promise<string> {
+    const response = await this.pool.request({ method: 'POST', path, body, headers });
     const text = await response.body.text();
-    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 200)}`);
+    if (response.statusCode >= 300) throw new Error(`POST ${path}: ${response.statusCode} ${text.slice(0, 200)}`);
     return text;
   }
+}
+
+/** The beginning of a compressed page. Browsers decompress the whole page, but do not share the server's processors. */
+function readBeginning(page: Buffer): string {
+  return gunzipSync(page.subarray(0, READ_BYTES), { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1');
 }
 
 /** Encrypts the card for this session and payment, as the script of the page does. */

@@ -4,8 +4,15 @@ import { median } from '../measuring/percentiles.ts';
 import { minimalSystem } from '../minimal/system.ts';
 import { type Deployment, DEPLOYMENT_NAMES, newPlatform, newPlatformAtCommit } from '../platforms/platform.ts';
 import type { System } from '../platforms/system.ts';
-import { type Figure, type Plot, type Section, type Table, toThreeDigits } from '../report.ts';
-import { type Measurement, measureSystem, systemCpuMs } from './measure.ts';
+import { type Figure, type Section, type Table, toThreeDigits } from '../report.ts';
+import {
+  type CostPerPayment,
+  type Measurement,
+  measureSideBySide,
+  medianRatio,
+  type Round,
+  systemCpuMs,
+} from './measure.ts';
 
 /**
  * Promised rate of completed payments per second on a machine with two cores that runs all servers and the load
@@ -34,113 +41,109 @@ export async function measurePayments(options: PartOptions): Promise<Section> {
     ...(against === undefined ? [] : [newPlatformAtCommit(against, deployment)]),
     newPlatform(deployment),
   ]);
-  const systems = [...platforms, minimalSystem];
-  const runs = await measureAlternating(systems, 0, options);
-  const allInOneRuns = runs.filter(({ system }) => system === 'RabbitMQ, all in one');
+  const measurements = await measurePlatforms([...platforms, minimalSystem], options);
+  const find = (name: string): Measurement => measurements.find(({ system }) => system === name)!;
+  const allInOne = find(DEPLOYMENT_NAMES.rabbitmq);
   const figures: Figure[] = Object.entries(PROMISED_RATES).map(([system, promised]) => ({
     name: `completed hosted payments, ${system}`,
-    value: median(runs.filter((run) => run.system === system).map((run) => run.completedPerSecond)),
+    value: medianOf(find(system), getRate),
     unit: 'a second',
     promised,
   }));
-  const rateOf = (system: string): number =>
-    median(runs.filter((run) => run.system === system).map(({ completedPerSecond }) => completedPerSecond));
   figures.push({
     name: 'RabbitMQ, all in one, against the least code',
-    value: rateOf('RabbitMQ, all in one') / rateOf(minimalSystem.name),
+    value: medianRatio(allInOne, find(minimalSystem.name), getRate),
     unit: '',
     promised: MIN_RATIO_TO_MINIMAL,
   });
   for (const percentile of ['p50', 'p99'] as const)
     figures.push({
       name: `outcome → webhook at half load, ${percentile}, RabbitMQ, all in one`,
-      value: median(allInOneRuns.map(({ halfLoad }) => halfLoad.latency.outcomeToWebhook[percentile])),
+      value: medianOf(allInOne, ({ halfLoad }) => halfLoad.latency.outcomeToWebhook[percentile]),
       unit: 'ms',
       promised: MAX_OUTCOME_TO_WEBHOOK_MS[percentile],
       direction: 'most',
     });
   figures.push({
     name: 'commits for one payment when saturated, RabbitMQ, all in one',
-    value: median(allInOneRuns.map(({ saturation }) => saturation.perPayment.commits)),
+    value: medianOf(allInOne, ({ saturated }) => saturated.cost.commits),
     unit: '',
     promised: MAX_SATURATED_COMMITS,
     direction: 'most',
   });
   if (against !== undefined)
-    figures.push(...DEPLOYMENTS.flatMap((deployment) => compareWithCommit(runs, deployment, against)));
+    for (const deployment of DEPLOYMENTS) {
+      const name = DEPLOYMENT_NAMES[deployment];
+      figures.push(...compareWithCommit(find(name), find(`${name}, at ${against}`), against, deployment));
+    }
   return {
     title: 'Hosted payment: session, page, charge, ledger, webhook',
-    tables: [newRatesTable(runs), newLatencyTable(runs), newHalfLoadCostTable(runs), newSaturatedCostTable(runs)],
-    plots: [...new Map(runs.map((run) => [run.system, run])).values()].map(newLatencyPlot),
+    tables: [
+      newRatesTable(measurements),
+      newLatencyTable(measurements),
+      newCostTable(measurements, 'at half load', ({ halfLoad }) => halfLoad.cost),
+      newCostTable(measurements, 'when the system is saturated', ({ saturated }) => saturated.cost),
+    ],
     figures,
-    problems: findProblems(runs),
-    data: runs,
+    problems: findProblems(measurements),
+    data: measurements,
   };
 }
 
-/** Measures each system once in each round, so that other load on the machine affects all systems alike. */
-export async function measureAlternating(
+/** A slice takes half of a step, because the load returns to each system in every round. */
+const SLICES_OF_STEP = 2;
+const WARM_UP_PAYMENTS_PER_SECOND_OF_STEP = 400;
+
+export function measurePlatforms(
   systems: readonly System[],
-  acquirerLatencyMs: number,
   { rounds, seconds, log }: PartOptions,
 ): Promise<Measurement[]> {
-  const runs: Measurement[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    for (const system of systems) {
-      log(`round ${round} of ${rounds}, ${system.name}`);
-      const plan = {
-        acquirerLatencyMs,
-        warmUpSeconds: 2 * seconds,
-        halfLoadSeconds: seconds,
-        stepSeconds: seconds,
-      };
-      runs.push(await measureSystem(system, plan, log));
-    }
-  }
-  return runs;
+  const warmUpPayments = seconds * WARM_UP_PAYMENTS_PER_SECOND_OF_STEP;
+  return measureSideBySide(systems, { rounds, sliceSeconds: seconds / SLICES_OF_STEP, warmUpPayments }, log);
 }
 
-export function findProblems(runs: readonly Measurement[]): string[] {
-  return runs.flatMap(({ system, counts }) =>
-    counts.difference === undefined ? [] : [`${system}: ${counts.difference}`],
+export function findProblems(measurements: readonly Measurement[]): string[] {
+  return measurements.flatMap(({ system, rounds, counts }) =>
+    [counts.difference, ...rounds.map(({ halfLoad }) => halfLoad.failure)].flatMap((problem) =>
+      problem === undefined ? [] : [`${system}: ${problem}`],
+    ),
   );
 }
 
-function groupBySystem(runs: readonly Measurement[]): [string, Measurement[]][] {
-  return [...new Set(runs.map(({ system }) => system))].map((system) => [
-    system,
-    runs.filter((run) => run.system === system),
-  ]);
+export function getRate({ saturated }: Round): number {
+  return saturated.completedPerSecond;
 }
 
-export function newRatesTable(runs: readonly Measurement[]): Table {
+function medianOf({ rounds }: Measurement, getValue: (round: Round) => number): number {
+  return median(rounds.map(getValue));
+}
+
+export function newRatesTable(measurements: readonly Measurement[]): Table {
   return {
     title: 'Completed payments a second, and the records of all rounds',
     columns: ['', 'median', 'rounds', 'charges = payments = transfers = notification ids'],
-    rows: groupBySystem(runs).map(([system, systemRuns]) => {
-      const perSecond = systemRuns.map(({ completedPerSecond }) => completedPerSecond);
-      const countRows = systemRuns.map(({ counts: { charges, payments, transfers, notificationIds } }) => [
-        charges,
-        payments,
-        transfers,
-        notificationIds,
-      ]);
-      const sums = [0, 1, 2, 3].map((column) => countRows.reduce((sum, row) => sum + row[column]!, 0));
-      return [system, toThreeDigits(median(perSecond)), perSecond.map(toThreeDigits).join(', '), sums.join(' = ')];
+    rows: measurements.map((measurement) => {
+      const { charges, payments, transfers, notificationIds } = measurement.counts;
+      return [
+        measurement.system,
+        toThreeDigits(medianOf(measurement, getRate)),
+        measurement.rounds.map((round) => toThreeDigits(getRate(round))).join(', '),
+        [charges, payments, transfers, notificationIds].join(' = '),
+      ];
     }),
   };
 }
 
-export function newLatencyTable(runs: readonly Measurement[]): Table {
+export function newLatencyTable(measurements: readonly Measurement[]): Table {
   return {
     title: 'Latency at half load in ms, p50 / p95 / p99',
     columns: ['', 'session', 'page', 'pay', 'outcome → webhook', 'total'],
-    rows: groupBySystem(runs).map(([system, systemRuns]) => [
-      system,
-      ...(['session', 'page', 'pay', 'outcomeToWebhook', 'total'] as const).map((leg) =>
+    rows: measurements.map((measurement) => [
+      measurement.system,
+      ...(['session', 'page', 'pay', 'outcomeToWebhook', 'total'] as const).map((stage) =>
         (['p50', 'p95', 'p99'] as const)
           .map((percentile) =>
-            toThreeDigits(median(systemRuns.map(({ halfLoad }) => halfLoad.latency[leg][percentile]))),
+            toThreeDigits(medianOf(measurement, ({ halfLoad }) => halfLoad.latency[stage][percentile])),
           )
           .join(' / '),
       ),
@@ -148,26 +151,23 @@ export function newLatencyTable(runs: readonly Measurement[]): Table {
   };
 }
 
-/** Values of the current platform divided by those of the platform at the commit. Both are measured in the same run. */
-function compareWithCommit(runs: readonly Measurement[], deployment: Deployment, commit: string): Figure[] {
-  const ratio = (getValue: (run: Measurement) => number): number => {
-    const [after, before] = [DEPLOYMENT_NAMES[deployment], `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`].map(
-      (system) => median(runs.filter((run) => run.system === system).map(getValue)),
-    );
-    return after! / before!;
-  };
-  const newName = (measuredValue: string): string =>
-    `${measuredValue}, ${DEPLOYMENT_NAMES[deployment]}, against ${commit}`;
+/** Values of the current platform divided by those of the platform at the commit. Both are measured in the same rounds. */
+function compareWithCommit(
+  current: Measurement,
+  atCommit: Measurement,
+  commit: string,
+  deployment: Deployment,
+): Figure[] {
   return [
     {
-      name: newName('completed'),
-      value: ratio(({ completedPerSecond }) => completedPerSecond),
+      name: `completed, ${current.system}, against ${commit}`,
+      value: medianRatio(current, atCommit, getRate),
       unit: '',
       promised: MIN_RATIO_TO_COMMIT[deployment],
     },
     {
-      name: newName('processor time of a payment when saturated'),
-      value: ratio(({ saturation }) => systemCpuMs(saturation.cpuMs)),
+      name: `processor time of a payment when saturated, ${current.system}, against ${commit}`,
+      value: medianRatio(current, atCommit, ({ saturated }) => systemCpuMs(saturated.cost)),
       unit: '',
       promised: MAX_CPU_RATIO_TO_COMMIT,
       direction: 'most',
@@ -175,36 +175,21 @@ function compareWithCommit(runs: readonly Measurement[], deployment: Deployment,
   ];
 }
 
-type Cost = Pick<Measurement['saturation'], 'cpuMs' | 'perPayment'>;
-
-function newHalfLoadCostTable(runs: readonly Measurement[]): Table {
-  return newCostTable(runs, 'at half load', ({ halfLoad, perPayment }) => ({ cpuMs: halfLoad.cpuMs, perPayment }));
-}
-
-function newSaturatedCostTable(runs: readonly Measurement[]): Table {
-  return newCostTable(runs, 'when the system is saturated', ({ saturation }) => saturation);
-}
-
-function newCostTable(runs: readonly Measurement[], when: string, getCost: (run: Measurement) => Cost): Table {
+function newCostTable(
+  measurements: readonly Measurement[],
+  when: string,
+  getCost: (round: Round) => CostPerPayment,
+): Table {
   const groups = ['services', 'PostgreSQL', 'RabbitMQ', 'load'];
   return {
     title: `Cost of one payment ${when}`,
     columns: ['', ...groups.map((group) => `${group}, CPU ms`), 'commits', 'WAL bytes', 'bytes on loopback'],
-    rows: groupBySystem(runs).map(([system, systemRuns]) => [
-      system,
-      ...groups.map((group) => toThreeDigits(median(systemRuns.map((run) => getCost(run).cpuMs[group] ?? 0)))),
+    rows: measurements.map((measurement) => [
+      measurement.system,
+      ...groups.map((group) => toThreeDigits(medianOf(measurement, (round) => getCost(round).cpuMs[group] ?? 0))),
       ...(['commits', 'walBytes', 'loopbackBytes'] as const).map((count) =>
-        toThreeDigits(median(systemRuns.map((run) => getCost(run).perPayment[count]))),
+        toThreeDigits(medianOf(measurement, (round) => getCost(round)[count])),
       ),
     ]),
-  };
-}
-
-function newLatencyPlot({ system, steps }: Measurement): Plot {
-  return {
-    title: `${system}: from start to webhook in ms, p50 and p99, by offered payments a second`,
-    x: { label: 'offered a second', points: steps.map(({ offeredPerSecond }) => toThreeDigits(offeredPerSecond)) },
-    y: 'ms',
-    lines: [steps.map(({ latency }) => latency.total.p50), steps.map(({ latency }) => latency.total.p99)],
   };
 }

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PartOptions } from '../main.ts';
-import { median } from '../measuring/percentiles.ts';
 import { newPlatform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
-import { findProblems, measureAlternating, newRatesTable } from './payments.ts';
+import { medianRatio } from './measure.ts';
+import { findProblems, getRate, measurePlatforms, newRatesTable } from './payments.ts';
 
 /** The rate with tracing must be at least this share of the rate without tracing. */
 const MIN_RATIO = 0.85;
@@ -22,35 +22,34 @@ export async function measureTracing(options: PartOptions): Promise<Section> {
   collector.listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
-  const traced = newPlatform(
-    'rabbitmq',
-    {
+  const traced = newPlatform('rabbitmq', {
+    name: 'tracing on',
+    folder: 'tracing-on',
+    settings: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_LOGS_EXPORTER: 'none',
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.1',
     },
-    'tracing on',
-  );
-  const runs = await measureAlternating([newPlatform('rabbitmq', {}, 'tracing off'), traced], 0, options);
+  });
+  const untraced = newPlatform('rabbitmq', { name: 'tracing off', folder: 'tracing-off' });
+  const measurements = await measurePlatforms([untraced, traced], options);
   collector.close();
   collector.closeAllConnections();
-  const medianRate = (name: string): number =>
-    median(runs.filter(({ system }) => system === name).map(({ completedPerSecond }) => completedPerSecond));
+  const [off, on] = measurements;
   return {
     title: 'Tracing, batched, 10 % sampled; RabbitMQ, all in one',
-    tables: [newRatesTable(runs)],
-    plots: [],
+    tables: [newRatesTable(measurements)],
     figures: [
       {
         name: 'tracing on against off',
-        value: medianRate('tracing on') / medianRate('tracing off'),
+        value: medianRatio(on!, off!, getRate),
         unit: '',
         promised: MIN_RATIO,
       },
     ],
-    problems: findProblems(runs),
-    data: runs,
+    problems: findProblems(measurements),
+    data: measurements,
   };
 }

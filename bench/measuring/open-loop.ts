@@ -48,21 +48,30 @@ export async function runOpenLoad({ perSecond, seconds, maxInFlight, work }: Ope
 }
 
 /**
- * Runs `workers` loops in parallel. Each loop repeats the work as soon as it has ended. Returns how often the work was
- * done.
+ * Runs `workers` loops in parallel. Each loop repeats the work as soon as it has ended, while `shouldContinue`. Returns
+ * how often the work was done.
  */
-export async function runClosedLoad(workers: number, seconds: number, work: () => Promise<void>): Promise<number> {
-  const endsAt = performance.now() + seconds * 1_000;
+export async function runClosedLoad(
+  workers: number,
+  shouldContinue: () => boolean,
+  work: () => Promise<unknown>,
+): Promise<number> {
   let runs = 0;
   await Promise.all(
     Array.from({ length: workers }, async () => {
-      while (performance.now() < endsAt) {
+      while (shouldContinue()) {
         await work();
         runs++;
       }
     }),
   );
   return runs;
+}
+
+/** Returns a function that returns true for this time from now. */
+export function forSeconds(seconds: number): () => boolean {
+  const endsAt = performance.now() + seconds * 1_000;
+  return () => performance.now() < endsAt;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The routes of the gateway: create a session, the payment page, and the request of its Pay button. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Query } from './database.ts';
 
@@ -11,6 +12,15 @@ export interface PaymentSnapshot {
   readonly amount: number;
   readonly request: Readonly<Record<string, unknown>>;
   readonly paymentUTCDate: string;
+}
+
+export interface SessionCreated {
+  readonly payableId: string;
+  readonly amount: number;
+  /** 20 digits, for the QR code of the session. */
+  readonly code: string;
+  readonly merchantOrderId: string;
+  readonly expiresAt: string;
 }
 
 interface SessionRow {
@@ -52,15 +62,21 @@ export function addGatewayRoutes(
   app.post('/api/v3.1/sessions', async (request, reply) => {
     if (apiKeys.get(String(request.headers['x-api-key'])) !== request.headers['merchantsiteid'])
       return reply.status(401).send();
-    const body = request.body as { requestId: string; amount: number };
+    const body = request.body as { requestId: string; amount: number; merchantOrderId: string };
     const sessionId = randomUUID();
-    const payload = { payableId: sessionId, amount: body.amount };
+    const payload: SessionCreated = {
+      payableId: sessionId,
+      amount: body.amount,
+      code: Array.from(randomBytes(20), (byte) => byte % 10).join(''),
+      merchantOrderId: body.merchantOrderId,
+      expiresAt: new Date(Date.now() + SESSION_LIFETIME_MS).toISOString(),
+    };
     await query(
       'create session',
       `WITH created AS (
          INSERT INTO gateway.sessions VALUES ($1, $2, $3, $4, 'open', 1, $5) ON CONFLICT (request_id) DO NOTHING RETURNING session_id)
        INSERT INTO gateway.event_log (id, type, payload) SELECT $6, 'session.created', $7 FROM created`,
-      [sessionId, body.requestId, body, body.amount, new Date(Date.now() + SESSION_LIFETIME_MS), randomUUID(), payload],
+      [sessionId, body.requestId, body, body.amount, payload.expiresAt, randomUUID(), payload],
     );
     onCommit();
     return reply
@@ -73,8 +89,11 @@ export function addGatewayRoutes(
     const key = publicJwk.replaceAll('"', '&quot;');
     return reply
       .type('text/html')
+      .header('content-encoding', 'gzip')
       .send(
-        `<!doctype html><main data-state="${session.state}" data-session-id="${session.session_id}" data-payment-number="1" data-expires-at="${session.expires_at.toISOString()}" data-encryption-key="${key}"></main>`,
+        gzipSync(
+          `<!doctype html><main data-state="${session.state}" data-session-id="${session.session_id}" data-payment-number="1" data-expires-at="${session.expires_at.toISOString()}" data-encryption-key="${key}"></main>`,
+        ),
       );
   });
 

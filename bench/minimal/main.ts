@@ -5,8 +5,10 @@
  * - the reserved payable, the payment, the attempt and their event;
  * - the outcome, the ledger transfer and their event;
  * - the result that the page shows, and the copies of payables and payments that the platform's services store;
- * - the notification, which is sent with two signatures, and the result of its delivery.
+ * - the notification, which is sent with two signatures, and the result of its delivery;
+ * - the read models of codes, of payments and of the stream of a site, and the seals of the ledger.
  *
+ * With the environment variable LEAST_READ_MODELS=no it does not write the last item.
  * Both event logs are published with publisher confirms. The program leaves out all code that does not store data:
  * validation, limits, rendering, logs, traces, retries and recovery.
  */
@@ -18,11 +20,14 @@ import { consumeInBatches } from './consume.ts';
 import { connect } from './database.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EXCHANGE, Relay } from './event-log.ts';
-import { addGatewayRoutes, type PaymentSnapshot } from './gateway.ts';
+import { addGatewayRoutes, type PaymentSnapshot, type SessionCreated } from './gateway.ts';
 import { type ChargeRequest, Processor } from './processor.ts';
+import { closeCodes, insertCodes, sealLedger, storePayments } from './read-models.ts';
 
-const { DATABASE_URL, AMQP_URL, PORT, API_KEY, SITE_ID, WEBHOOK_SECRET, ACQUIRER_STORE, ACQUIRER_LATENCY_MS } =
-  process.env as Record<string, string>;
+const { DATABASE_URL, AMQP_URL, PORT, API_KEY, SITE_ID, WEBHOOK_SECRET, ACQUIRER_STORE } = process.env as Record<
+  string,
+  string
+>;
 const COMMANDS = 'least.charge';
 
 const { query } = connect(DATABASE_URL!);
@@ -41,7 +46,6 @@ const relays = {
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const acquirer = await startSimulatedAcquirer({
   SVC_ACQUIRER_STORE: ACQUIRER_STORE!,
-  SVC_ACQUIRER_LATENCY_MS: ACQUIRER_LATENCY_MS!,
 });
 const processor = new Processor(query, privateKey, acquirer.url, () => relays.processor.nudge());
 const dispatcher = new Dispatcher(query, API_KEY!, WEBHOOK_SECRET!);
@@ -110,6 +114,22 @@ await consumeInBatches(
 await consumeInBatches(consumeConnection, 'least.dispatcher', ['payment.succeeded'], 2, (payments) =>
   dispatcher.record(payments),
 );
+if (process.env['LEAST_READ_MODELS'] !== 'no') {
+  await consumeInBatches(
+    consumeConnection,
+    'least.opened-codes',
+    ['session.created'],
+    20,
+    (sessions: SessionCreated[]) => insertCodes(query, sessions),
+  );
+  await consumeInBatches(consumeConnection, 'least.closed-codes', ['payment.succeeded'], 20, (payments) =>
+    closeCodes(query, payments),
+  );
+  await consumeInBatches(consumeConnection, 'least.retrieval', ['payment.succeeded'], 20, (payments) =>
+    storePayments(query, payments),
+  );
+  setInterval(() => void sealLedger(query), 1_000);
+}
 void relays.gateway.run();
 void relays.processor.run();
 await app.listen({ host: '127.0.0.1', port: Number(PORT) });

@@ -19,12 +19,12 @@ import { SCHEMA } from './schema.ts';
 
 const PORTS = { gateway: 18_401, postgres: 18_432, rabbitMq: 18_433 };
 
-export const minimalSystem: System = { name: 'least code', start };
+export const minimalSystem: System = { name: 'least code', acquirerLatencyMs: 0, start };
 
 const DATA_DIR = join(ROOT, '.data', 'bench', 'least');
 const FOLDERS = { postgres: join(DATA_DIR, 'postgres'), rabbitMq: join(DATA_DIR, 'rabbitmq') };
 
-async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
+async function start(): Promise<RunningSystem> {
   const { superuserUrl, amqpUrl } = await startServers();
   const database = new pg.Client({ connectionString: superuserUrl });
   database.on('error', () => undefined);
@@ -47,7 +47,6 @@ async function start(acquirerLatencyMs: number): Promise<RunningSystem> {
     SITE_ID: merchant.siteId,
     WEBHOOK_SECRET: merchant.webhookSecret,
     ACQUIRER_STORE: store,
-    ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
   });
   return {
     merchant,

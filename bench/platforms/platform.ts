@@ -14,7 +14,9 @@ export interface RunningPlatform extends RunningSystem {
 }
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-const PORT_BASE = 18_300;
+const PORTS_OF_PLATFORM = 50;
+/** Each platform has its own ports, so that several can run side by side. */
+let nextPortBase = 18_700;
 
 export type Deployment = 'embedded' | 'rabbitmq' | 'distributed';
 
@@ -24,20 +26,38 @@ export const DEPLOYMENT_NAMES: Readonly<Record<Deployment, string>> = {
   distributed: 'RabbitMQ, a process each',
 };
 
-/** @param settings further environment variables for `./svc`, for example those of OpenTelemetry */
+interface PlatformOptions {
+  /** The name in the report. */
+  readonly name?: string;
+  /** Folder of the data in `.data/bench`. Two platforms that run side by side need two folders. */
+  readonly folder?: string;
+  /** Further environment variables for `./svc`, for example those of OpenTelemetry. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly acquirerLatencyMs?: number;
+  readonly root?: string;
+}
+
 export function newPlatform(
   deployment: Deployment,
-  settings: Readonly<Record<string, string>> = {},
-  name = DEPLOYMENT_NAMES[deployment],
-  root = ROOT,
+  {
+    name = DEPLOYMENT_NAMES[deployment],
+    folder = deployment,
+    settings = {},
+    acquirerLatencyMs = 0,
+    root = ROOT,
+  }: PlatformOptions = {},
 ): System<RunningPlatform> {
+  const portBase = nextPortBase;
+  nextPortBase += PORTS_OF_PLATFORM;
   return {
     name,
-    start: async (acquirerLatencyMs) => {
-      const dataDir = join(root, '.data', 'bench', deployment);
+    acquirerLatencyMs,
+    start: async () => {
+      const dataDir = join(root, '.data', 'bench', folder);
       const svc = newSvcCommand(
         dataDir,
         {
+          SVC_PORT_BASE: String(portBase),
           SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
           SVC_ACQUIRER_CONCURRENCY: '1000',
           SVC_PAYMENTS_PER_MINUTE: '100000',
@@ -54,7 +74,7 @@ export function newPlatform(
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
         await svc('up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`]));
-        return { ...(await connectTo(dataDir, svc)), restart: up };
+        return { ...(await connectTo(dataDir, portBase, svc)), restart: up };
       };
       return up();
     },
@@ -62,9 +82,13 @@ export function newPlatform(
 }
 
 /** The platform at a commit, in a Git worktree of the commit. The first start installs and builds it. */
-export function newPlatformAtCommit(commit: string, deployment: Deployment): System<RunningPlatform> {
-  const root = join(ROOT, '.data', 'bench', 'commits', commit);
-  return newPlatform(deployment, {}, `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`, addWorktree(commit, root));
+export function newPlatformAtCommit(
+  commit: string,
+  deployment: Deployment,
+  options: PlatformOptions = {},
+): System<RunningPlatform> {
+  const root = addWorktree(commit, join(ROOT, '.data', 'bench', 'commits', commit));
+  return newPlatform(deployment, { name: `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`, ...options, root });
 }
 
 function addWorktree(commit: string, folder: string): string {
@@ -83,7 +107,6 @@ function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string
   const env = {
     ...Object.fromEntries(inheritedVariables),
     SVC_DATA_DIR: dataDir,
-    SVC_PORT_BASE: String(PORT_BASE),
     ...settings,
   };
   return async (...args) => {
@@ -91,7 +114,7 @@ function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string
   };
 }
 
-async function connectTo(dataDir: string, svc: SvcCommand): Promise<RunningSystem> {
+async function connectTo(dataDir: string, portBase: number, svc: SvcCommand): Promise<RunningSystem> {
   const readJson = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
   const demo = readJson<Demo>('demo.json');
   const [merchant] = demo.merchants;
@@ -99,7 +122,7 @@ async function connectTo(dataDir: string, svc: SvcCommand): Promise<RunningSyste
   if (!merchant || !site) throw new Error('The demo data contain no merchant with a site.');
   const database = new pg.Client({
     host: '127.0.0.1',
-    port: PORT_BASE + 32,
+    port: portBase + 32,
     user: 'postgres',
     password: readJson<{ postgresPassword: string }>('secrets.json').postgresPassword,
     database: 'svc',

@@ -25,6 +25,7 @@ export interface RunningSystem {
 export interface System<Running extends RunningSystem = RunningSystem> {
   /** The name in the report. */
   readonly name: string;
-  /** @param acquirerLatencyMs time after which the simulated acquirer responds */
-  start(acquirerLatencyMs: number): Promise<Running>;
+  /** Time after which the simulated acquirer responds. */
+  readonly acquirerLatencyMs: number;
+  start(): Promise<Running>;
 }

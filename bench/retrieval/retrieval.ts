@@ -38,7 +38,7 @@ interface LookUp {
 
 export async function measureRetrieval({ rounds, seconds, log }: PartOptions): Promise<Section> {
   const settings = { SVC_RETRIEVAL_CALLS_PER_SECOND: '100000', SVC_RETRIEVAL_BURST: '100000' };
-  const running = await newPlatform('embedded', settings).start(0);
+  const running = await newPlatform('embedded', { settings }).start();
   try {
     const visibility = await measureVisibility(running, readDemo(), seconds);
     log(
@@ -165,7 +165,6 @@ function newSection(lookUps: readonly LookUp[], visibility: Visibility, problems
         }),
       },
     ],
-    plots: [],
     figures: [
       ...pairs.map(({ many, few }) => ({
         name: `${many.endpoint}, ${many.isInsideWindow ? 'inside' : 'outside'} the window: ${MANY_PAYMENTS} payments against ${FEW_PAYMENTS}`,

@@ -6,7 +6,7 @@ import { MerchantClient } from '@svc/sdk';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
-import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
+import { forSeconds, runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { computePercentiles, type Percentiles } from '../measuring/percentiles.ts';
 import type { RunningSystem } from '../platforms/system.ts';
 
@@ -67,7 +67,8 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
       while (streamed.size < paidCount && performance.now() < deadline) await pause(POLL_INTERVAL_MS);
       await Promise.all(lookUps);
     };
-    const warmUpRate = (await runClosedLoad(WARM_UP_WORKERS, seconds, () => pay(performance.now()))) / seconds;
+    const warmUpRuns = await runClosedLoad(WARM_UP_WORKERS, forSeconds(seconds), () => pay(performance.now()));
+    const warmUpRate = warmUpRuns / seconds;
     await waitUntilStreamed();
     const warmUpPayments = new Set(streamed.keys());
     const { started, refused, errors } = await runOpenLoad({

@@ -12,10 +12,11 @@ const MAX_MEMORY_MB = 450;
 const IDLE_MS = 5_000;
 
 export async function measureStart({ rounds, log }: PartOptions): Promise<Section> {
+  const platform = newPlatform('rabbitmq');
   const startSeconds: number[] = [];
   const memory: Readonly<Record<string, number>>[] = [];
   for (let round = 1; round <= rounds; round++) {
-    const running = await newPlatform('rabbitmq').start(0);
+    const running = await platform.start();
     await running.stop();
     const startedAt = performance.now();
     const restarted = await running.restart();
@@ -43,7 +44,6 @@ export async function measureStart({ rounds, log }: PartOptions): Promise<Sectio
         ]),
       },
     ],
-    plots: [],
     figures: [
       {
         name: 'second start',

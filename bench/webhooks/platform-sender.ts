@@ -1,30 +1,41 @@
 /** Sends webhooks through the platform: from an event in payment-processor's log to the merchant's acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { newPlatform } from '../platforms/platform.ts';
-import type { Merchant, RunningSystem } from '../platforms/system.ts';
+import { newPlatform, newPlatformAtCommit } from '../platforms/platform.ts';
+import type { Merchant, RunningSystem, System } from '../platforms/system.ts';
 import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type WebhookSender } from './sender.ts';
 
-export const platformSender: WebhookSender = {
-  name: 'Svc Payments, embedded',
-  description:
-    'each commit synced; duplicate events ignored, two signatures, every attempt stored, the session updated too',
-  start: async () => {
-    const running = await newPlatform('embedded', { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) }).start(0);
-    return {
-      secret: running.merchant.webhookSecret,
-      groups: running.groups,
-      send: async (url, count) => {
-        for (let sent = 0; sent < count; sent += BATCH_SIZE)
-          await appendEvents(
-            running,
-            Array.from({ length: Math.min(BATCH_SIZE, count - sent) }, () => newSnapshot(running.merchant, url)),
-          );
-      },
-      stop: () => running.stop(),
-    };
-  },
-};
+const OPTIONS = { settings: { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) } };
+
+export const platformSender = newSender(newPlatform('embedded', OPTIONS), 'Svc Payments, embedded');
+
+/** The platform at a commit whose events have the same fields. */
+export function newSenderAtCommit(commit: string): WebhookSender {
+  return newSender(newPlatformAtCommit(commit, 'embedded', OPTIONS), `Svc Payments, embedded, at ${commit}`);
+}
+
+function newSender(platform: System, name: string): WebhookSender {
+  return {
+    name,
+    description:
+      'each commit synced; duplicate events ignored, two signatures, every attempt stored, the session updated too',
+    start: async () => {
+      const running = await platform.start();
+      return {
+        secret: running.merchant.webhookSecret,
+        groups: running.groups,
+        send: async (url, count) => {
+          for (let sent = 0; sent < count; sent += BATCH_SIZE)
+            await appendEvents(
+              running,
+              Array.from({ length: Math.min(BATCH_SIZE, count - sent) }, () => newSnapshot(running.merchant, url)),
+            );
+        },
+        stop: () => running.stop(),
+      };
+    },
+  };
+}
 
 /** Writes the events that payment-processor appends when a payment succeeds. */
 async function appendEvents({ sql }: RunningSystem, payments: readonly HostedPaymentSnapshot[]): Promise<void> {

@@ -9,7 +9,7 @@ import { type CpuMs, readCpuMs, subtractCpu } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';
 import { type Section, toThreeDigits } from '../report.ts';
 import { bullMq, graphileWorker } from './job-queues.ts';
-import { platformSender } from './platform-sender.ts';
+import { newSenderAtCommit, platformSender } from './platform-sender.ts';
 import type { WebhookSender } from './sender.ts';
 
 /** The platform must reach at least this share of the rate of BullMQ. */
@@ -32,8 +32,13 @@ interface Measurement {
   readonly problem: string | undefined;
 }
 
-export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Promise<Section> {
-  const senders = [platformSender, bullMq, graphileWorker];
+export async function measureWebhooks({ rounds, seconds, against, log }: PartOptions): Promise<Section> {
+  const senders = [
+    ...(against === undefined ? [] : [newSenderAtCommit(against)]),
+    platformSender,
+    bullMq,
+    graphileWorker,
+  ];
   const runs: Measurement[] = [];
   for (let round = 1; round <= rounds; round++)
     for (const sender of senders) {
@@ -66,7 +71,6 @@ export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Pr
         ]),
       },
     ],
-    plots: [],
     figures: [
       {
         name: 'webhook deliveries against BullMQ on Redis',

@@ -36,9 +36,9 @@ export const HELP = `usage: ./svc <command>
   test [jest options]  runs all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; with options
                        of Jest only the selected ones, on PostgreSQL 18
   bench [part] [--rounds n] [--seconds n] [--against commit]
-                       measures one part, or all: start, payments, acquirers, tracing, webhooks, checkout, history,
-                       retrieval; --against also measures the payments of that commit. Writes .data/bench/report.md.
-                       Takes half an hour on an otherwise idle machine
+                       measures one part, or all: start, payments, pages, acquirers, tracing, webhooks, checkout,
+                       history, retrieval; --against also measures payments, pages and webhooks of that commit. Writes
+                       .data/bench/report.md. Takes half an hour on an otherwise idle machine
   nx ...               runs Nx on the right Node.js. ./svc nx serve hosted-gateway runs one app from its sources in
                        place of the app of ./svc up --distributed, and restarts it when they change
   npm ...              runs npm on the right Node.js, for example: ./svc npm run lint

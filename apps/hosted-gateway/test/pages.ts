@@ -11,7 +11,7 @@ import type {
   ReversedCharge,
   VerificationPage,
 } from '../src/page-views/pay-page-model.js';
-import { buildContentSecurityPolicy, renderPayPage, selectAssets } from '../src/page-views/render-pay-page.js';
+import { renderPayPage, selectShell } from '../src/page-views/render-pay-page.js';
 
 const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
 const MANIFEST: PageManifest = {
@@ -87,11 +87,11 @@ const ENGLISH: PageFrame = { language: getLanguage('en'), isLanguageChosen: fals
 
 export const renderHtml = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string => {
   const frame = { ...ENGLISH, ...overrides };
-  const pieces = renderPayPage(model, selectAssets(model, frame, MANIFEST), frame);
+  const pieces = renderPayPage(model, selectShell(model, frame, MANIFEST), frame);
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 };
 export const renderSecurityPolicy = (model: PayPageModel, overrides: Partial<PageFrame> = {}): string =>
-  buildContentSecurityPolicy(selectAssets(model, { ...ENGLISH, ...overrides }, MANIFEST));
+  selectShell(model, { ...ENGLISH, ...overrides }, MANIFEST).contentSecurityPolicy;
 
 /** The HTML without the links to the other languages, which every page contains. */
 export const removeLanguageLinks = (html: string): string =>

@@ -190,5 +190,10 @@ export interface PageAsset {
   integrity: string;
 }
 
-/** A part of a page: rendered text, or an asset that all pages share. */
-export type PagePiece = string | PageAsset;
+/** A part of a page that many pages share. */
+export interface SharedPiece {
+  readonly content: string;
+}
+
+/** A part of a page: text of this page, or a piece that many pages share. */
+export type PagePiece = string | SharedPiece;

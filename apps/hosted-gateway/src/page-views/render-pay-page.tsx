@@ -10,6 +10,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
+import type { Language } from '../languages/languages.js';
 import { LockIcon } from './icons.js';
 import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';
@@ -35,6 +36,7 @@ import type {
   PayablePage,
   PayPageModel,
   SessionPage,
+  SharedPiece,
 } from './pay-page-model.js';
 import { buildSafeHref } from './safe-link.js';
 
@@ -45,10 +47,53 @@ import { buildSafeHref } from './safe-link.js';
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
 /**
- * The Content-Security-Policy header of a page. It allows only the script and the style of this build, no other origin,
- * no framing and no native form post.
+ * The beginning and the end of a page, with its style and script. They are large and the same for all pages of one
+ * language, so they are rendered, encoded and compressed only once.
  */
-export function buildContentSecurityPolicy({ style, script }: PageAssets): string {
+export interface PageShell {
+  readonly head: SharedPiece;
+  readonly tail: SharedPiece;
+  readonly contentSecurityPolicy: string;
+}
+
+const shells = new WeakMap<PageManifest, Map<string, PageShell>>();
+
+/** Selects the shell of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
+export function selectShell(model: PayPageModel, { language }: PageFrame, manifest: PageManifest): PageShell {
+  const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
+  const ofManifest = shells.get(manifest) ?? new Map<string, PageShell>();
+  shells.set(manifest, ofManifest);
+  const key = `${language.tag} ${isStatic}`;
+  const shell = ofManifest.get(key) ?? renderShell(language, manifest, isStatic);
+  ofManifest.set(key, shell);
+  return shell;
+}
+
+function renderShell({ tag, direction }: Language, { style, scripts }: PageManifest, isStatic: boolean): PageShell {
+  const script = isStatic ? undefined : scripts[tag];
+  const head = renderToString(
+    <>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex, nofollow" />
+      <meta name="format-detection" content="telephone=no" />
+      <link rel="icon" href="data:," />
+    </>,
+  );
+  // The script is at the end, so that the browser shows the page before it has loaded the script.
+  const end = script === undefined ? '' : `<script>${script.content}</script>`;
+  return {
+    head: {
+      content: `<!doctype html><html lang="${tag}" dir="${direction}"><head>${head}<style>${style.content}</style>`,
+    },
+    tail: { content: `${end}</body></html>` },
+    contentSecurityPolicy: buildContentSecurityPolicy(style, script),
+  };
+}
+
+/** The Content-Security-Policy allows only the script and style of this build, no other origin, no framing and no native form post. */
+function buildContentSecurityPolicy(style: PageAsset, script: PageAsset | undefined): string {
   return [
     "default-src 'none'",
     `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
@@ -66,96 +111,68 @@ export function buildContentSecurityPolicy({ style, script }: PageAssets): strin
   ].join('; ');
 }
 
-/** The style and the script of one page. */
-interface PageAssets {
-  readonly style: PageAsset;
-  readonly script: PageAsset | undefined;
-}
-
-/** Selects the assets of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
-export function selectAssets(
-  model: PayPageModel,
-  { language }: PageFrame,
-  { scripts, style }: PageManifest,
-): PageAssets {
-  const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
-  return { style, script: isStatic ? undefined : scripts[language.tag] };
-}
-
-export function renderPayPage(model: PayPageModel, assets: PageAssets, frame: PageFrame): PagePiece[] {
-  const page = (
+export function renderPayPage(model: PayPageModel, { head, tail }: PageShell, frame: PageFrame): PagePiece[] {
+  const title = renderToString(<HeadOfState model={model} frame={frame} />);
+  const body = renderToString(
     <FrameContext.Provider value={frame}>
-      <PayPage model={model} frame={frame} hasScript={assets.script !== undefined} />
-    </FrameContext.Provider>
+      <PageBody model={model} frame={frame} />
+    </FrameContext.Provider>,
   );
-  // Splits the HTML at the empty <style> and <script>. No other text can match, because untrusted text is escaped.
-  const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
-  const pieces = [`<!doctype html>${before}`, assets.style, between, assets.script, after];
-  return pieces.filter((piece) => piece !== undefined);
+  return [head, `${title}</head><body>${body}`, tail];
 }
 
-/**
- * The document with empty <style> and <script>. {@link renderPayPage} inserts their content, which is large and always
- * the same.
- */
-function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
-  const { tag, direction, messages } = frame.language;
-  const { page } = messages;
+/** The end of <head>, which depends on the state. */
+function HeadOfState({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
   return (
-    <html lang={tag} dir={direction}>
-      <head>
-        <meta charset="utf-8" />
-        <title>{buildTitle(model, messages)}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex, nofollow" />
-        <meta name="format-detection" content="telephone=no" />
-        {/* Without a script, these pages reload to show the result of the payment, or the new invoice of a till. */}
-        {['processing', 'verification', 'till'].includes(model.state) ? (
-          <noscript>
-            <meta http-equiv="refresh" content="5" />
-          </noscript>
-        ) : null}
-        {/* These pages have no script, so they reload by themselves in every browser. */}
-        {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
-        {model.state === 'paused' ? <meta http-equiv="refresh" content="30" /> : null}
-        <link rel="icon" href="data:," />
-        <style />
-      </head>
-      <body>
-        <nav>
-          {/* A closed page has no link here, because its main button leads to the store. */}
-          {findStoreLink(model) === undefined ? null : (
-            <a class="back" {...buildSafeHref(findStoreLink(model)!)}>
-              <span aria-hidden="true">← </span>
-              {page.backToStore}
-            </a>
-          )}
-          <LanguageSwitch />
-        </nav>
-        {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
-        <main {...buildScriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
-          {/* On a phone the order is above the form, but below the result of a payment. */}
-          {isPayable(model) ? <OrderSummary order={model} /> : null}
-          {/* The form and the QR code: side by side, or one below the other on a phone. */}
-          <div class="methods">
-            {isSession(model) && model.reversedCharges?.length ? (
-              <ReversedChargesNotice charges={model.reversedCharges} />
-            ) : null}
-            {renderView(model)}
-          </div>
-          {isPayable(model) || !isSession(model) ? null : (
-            <OrderSummary order={model} without={listFieldsShownByView(model)} />
-          )}
-        </main>
-        <footer>
-          <LockIcon />
-          <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
-        </footer>
-        {/* At the end, so that the browser shows the page before it has loaded the script. */}
-        {hasScript ? <script /> : null}
-      </body>
-    </html>
+    <>
+      <title>{buildTitle(model, frame.language.messages)}</title>
+      {/* Without a script, these pages reload to show the result of the payment, or the new invoice of a till. */}
+      {['processing', 'verification', 'till'].includes(model.state) ? (
+        <noscript>
+          <meta http-equiv="refresh" content="5" />
+        </noscript>
+      ) : null}
+      {/* These pages have no script, so they reload by themselves in every browser. */}
+      {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
+      {model.state === 'paused' ? <meta http-equiv="refresh" content="30" /> : null}
+    </>
+  );
+}
+
+function PageBody({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
+  const { page } = frame.language.messages;
+  return (
+    <>
+      <nav>
+        {/* A closed page has no link here, because its main button leads to the store. */}
+        {findStoreLink(model) === undefined ? null : (
+          <a class="back" {...buildSafeHref(findStoreLink(model)!)}>
+            <span aria-hidden="true">← </span>
+            {page.backToStore}
+          </a>
+        )}
+        <LanguageSwitch />
+      </nav>
+      {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
+      <main {...buildScriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
+        {/* On a phone the order is above the form, but below the result of a payment. */}
+        {isPayable(model) ? <OrderSummary order={model} /> : null}
+        {/* The form and the QR code: side by side, or one below the other on a phone. */}
+        <div class="methods">
+          {isSession(model) && model.reversedCharges?.length ? (
+            <ReversedChargesNotice charges={model.reversedCharges} />
+          ) : null}
+          {renderView(model)}
+        </div>
+        {isPayable(model) || !isSession(model) ? null : (
+          <OrderSummary order={model} without={listFieldsShownByView(model)} />
+        )}
+      </main>
+      <footer>
+        <LockIcon />
+        <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
+      </footer>
+    </>
   );
 }
 

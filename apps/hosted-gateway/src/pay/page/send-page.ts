@@ -11,14 +11,9 @@ import {
 } from '../../languages/languages.js';
 import { parseOwnReferences } from '../../own-payments.js';
 import type { PageFrame } from '../../page-views/page-frame.js';
-import type { PageManifest, PagePiece, PayPageModel } from '../../page-views/pay-page-model.js';
-import {
-  buildContentSecurityPolicy,
-  CSP_REPORTS_PATH,
-  renderPayPage,
-  selectAssets,
-} from '../../page-views/render-pay-page.js';
-import { gzipPage } from './gzip-page.js';
+import type { PageManifest, PayPageModel } from '../../page-views/pay-page-model.js';
+import { CSP_REPORTS_PATH, renderPayPage, selectShell } from '../../page-views/render-pay-page.js';
+import { encodePage, gzipPage } from './encode-page.js';
 import type { Payer } from './show-page.js';
 
 /** Disables device features that the page does not need, so that injected content cannot use them either. */
@@ -65,33 +60,29 @@ export async function sendPage(
     .headers(headers)
     .header('vary', 'accept-encoding')
     .type(contentType)
-    .send(isCompressed ? gzipPage(pieces) : joinPieces(pieces));
+    .send(isCompressed ? gzipPage(pieces) : encodePage(pieces));
 }
 
 /** The page with its headers, for a response of any status. */
 export function buildPageResponse(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
   const { pieces, ...response } = renderPieces(model, manifest, request);
-  return { ...response, body: joinPieces(pieces) };
-}
-
-function joinPieces(pieces: readonly PagePiece[]): string {
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
+  return { ...response, body: encodePage(pieces).toString() };
 }
 
 function renderPieces(model: PayPageModel, manifest: PageManifest, request: PayerRequest) {
   const frame = buildFrame(model, request);
-  const assets = selectAssets(model, frame, manifest);
+  const shell = selectShell(model, frame, manifest);
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': buildContentSecurityPolicy(assets),
+      'content-security-policy': shell.contentSecurityPolicy,
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',
       // The merchant's server gets only our origin as referrer, not the query with the session id.
       'referrer-policy': 'strict-origin',
     },
-    pieces: renderPayPage(model, assets, frame),
+    pieces: renderPayPage(model, shell, frame),
   };
 }
 
