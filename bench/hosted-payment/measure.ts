@@ -4,7 +4,8 @@
  * needs almost no CPU. First each system is warmed up, because the platform needs some thousand payments until its code
  * is compiled. Then each round has two slices for each system:
  * - saturated: each payer pays again as soon as its webhook has arrived. The rate of a system is the rate of this slice.
- * - half load: payments start at random times, at half of the saturated rate, for the latency of each stage.
+ * - half load: payments start at random times, at half of the saturated rate, for the latency of each stage. Two systems
+ *   can have the same load, so that their latencies can be compared.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CpuMs, readCpuMs, readLoopbackBytes, subtractCpu } from '../measuring/cpu.ts';
@@ -91,7 +92,10 @@ export async function measureSideBySide(
     for (let round = 0; round < rounds; round++) {
       const order = orderOfRound(measured, round);
       for (const system of order) log(`round ${round + 1} of ${rounds}, ${await system.runSaturated(sliceSeconds)}`);
-      for (const system of order) log(`round ${round + 1} of ${rounds}, ${await system.runHalfLoad(sliceSeconds)}`);
+      for (const system of order) {
+        const reference = measured.find(({ name }) => name === system.halfLoadOf) ?? system;
+        log(`round ${round + 1} of ${rounds}, ${await system.runHalfLoad(sliceSeconds, reference.medianRate() / 2)}`);
+      }
     }
     const measurements: Measurement[] = [];
     for (const system of measured) measurements.push(await system.finish());
@@ -124,6 +128,7 @@ export function systemCpuMs({ cpuMs }: CostPerPayment): number {
 
 class MeasuredSystem {
   readonly name: string;
+  readonly halfLoadOf: string | undefined;
   private readonly acquirerLatencyMs: number;
   private readonly running: RunningSystem;
   private readonly endpoint: MerchantEndpoint;
@@ -132,8 +137,13 @@ class MeasuredSystem {
   private readonly saturated: SaturatedSlice[] = [];
   private readonly halfLoad: HalfLoadSlice[] = [];
 
-  private constructor({ name, acquirerLatencyMs }: System, running: RunningSystem, endpoint: MerchantEndpoint) {
+  private constructor(
+    { name, acquirerLatencyMs, halfLoadOf }: System,
+    running: RunningSystem,
+    endpoint: MerchantEndpoint,
+  ) {
     this.name = name;
+    this.halfLoadOf = halfLoadOf;
     this.acquirerLatencyMs = acquirerLatencyMs;
     this.running = running;
     this.endpoint = endpoint;
@@ -172,9 +182,12 @@ class MeasuredSystem {
     return `${this.name}: ${completedPerSecond.toFixed(0)} a second, ${systemCpuMs(cost).toFixed(1)} ms of CPU and ${cost.commits.toFixed(1)} commits each`;
   }
 
+  medianRate(): number {
+    return median(this.saturated.map(({ completedPerSecond }) => completedPerSecond));
+  }
+
   /** Returns a line for the log. */
-  async runHalfLoad(seconds: number): Promise<string> {
-    const offeredPerSecond = median(this.saturated.map(({ completedPerSecond }) => completedPerSecond)) / 2;
+  async runHalfLoad(seconds: number, offeredPerSecond: number): Promise<string> {
     const timings: PaymentTimings[] = [];
     const notifiedBefore = this.endpoint.notifiedPayments.size;
     const before = await this.readCounters();

@@ -34,6 +34,8 @@ interface PlatformOptions {
   /** Further environment variables for `./svc`, for example those of OpenTelemetry. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly acquirerLatencyMs?: number;
+  /** See {@link System.halfLoadOf}. */
+  readonly halfLoadOf?: string;
   readonly root?: string;
 }
 
@@ -44,6 +46,7 @@ export function newPlatform(
     folder = deployment,
     settings = {},
     acquirerLatencyMs = 0,
+    halfLoadOf,
     root = ROOT,
   }: PlatformOptions = {},
 ): System<RunningPlatform> {
@@ -52,6 +55,7 @@ export function newPlatform(
   return {
     name,
     acquirerLatencyMs,
+    ...(halfLoadOf === undefined ? {} : { halfLoadOf }),
     start: async () => {
       const dataDir = join(root, '.data', 'bench', folder);
       const svc = newSvcCommand(

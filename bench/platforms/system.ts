@@ -27,5 +27,7 @@ export interface System<Running extends RunningSystem = RunningSystem> {
   readonly name: string;
   /** Time after which the simulated acquirer responds. */
   readonly acquirerLatencyMs: number;
+  /** The system whose rate decides how many payments a second are half load for this system. Default: this system. */
+  readonly halfLoadOf?: string;
   start(): Promise<Running>;
 }
