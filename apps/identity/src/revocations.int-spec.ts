@@ -11,12 +11,7 @@ import {
 import { CredentialsHeartbeatV1, SigningSecretChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { EmbeddedBroker, Relay } from '@svc/messaging';
 import { ServiceConfig, type ServiceDefinition } from '@svc/service';
-import {
-  ManualClock,
-  startTestService,
-  type TestService,
-  waitUntil,
-} from '@svc/testing';
+import { ManualClock, startTestService, type TestService, waitUntil } from '@svc/testing';
 import { adminClient, type Client, createPartner, startIdentity } from '../test/identity.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 

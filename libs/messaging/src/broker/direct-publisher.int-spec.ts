@@ -1,13 +1,7 @@
 /** Urgent events are published directly after their commit, and again by the relay. */
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import {
-  ManualClock,
-  newMessagingDatabase,
-  openOlderTransaction,
-  type TestDatabase,
-  waitUntil,
-} from '@svc/testing';
+import { ManualClock, newMessagingDatabase, openOlderTransaction, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { DirectPublisher, EmbeddedBroker, EventLog, Relay } from '../index.js';
 

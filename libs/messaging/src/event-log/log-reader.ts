@@ -141,10 +141,13 @@ export async function hasConsumerCursors(db: DataSource, target: string): Promis
 
 /** Moves the cursor of a target, and deletes the cursors of its consumers. */
 export async function replaceConsumerCursors(db: DataSource, target: string, to: TargetCursor): Promise<void> {
-  await db.query(
-    `WITH gone AS (DELETE FROM relay_cursors WHERE starts_with(target, $1 || '/')) ${MOVE_CURSOR}`,
-    [target, to.txid, to.position, to.openTxids, JSON.stringify(to.held)],
-  );
+  await db.query(`WITH gone AS (DELETE FROM relay_cursors WHERE starts_with(target, $1 || '/')) ${MOVE_CURSOR}`, [
+    target,
+    to.txid,
+    to.position,
+    to.openTxids,
+    JSON.stringify(to.held),
+  ]);
 }
 
 /** Whether the log has an event of this type. Slow if there is no such event, because the whole log is then read. */

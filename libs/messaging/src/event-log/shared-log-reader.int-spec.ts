@@ -35,7 +35,10 @@ const newReader = (
 const append = (...texts: string[]): Promise<void> =>
   inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
 /** Reads from the cursor. Returns the texts of the events, the end and the number of queries. */
-async function read(reader: SharedLogReader, after: LogCursor): Promise<{ texts: string; end: LogCursor; queries: number }> {
+async function read(
+  reader: SharedLogReader,
+  after: LogCursor,
+): Promise<{ texts: string; end: LogCursor; queries: number }> {
   const before = reads.mock.calls.length;
   const batch = await reader.read(after);
   return { texts: textsOf(batch), end: batch.end, queries: reads.mock.calls.length - before };

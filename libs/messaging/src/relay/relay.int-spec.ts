@@ -1,15 +1,7 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import {
-  holdLocks,
-  letTimePass,
-  ManualClock,
-  newMessagingDatabase,
-  openTransaction,
-  type TestDatabase,
-  waitUntil,
-} from '@svc/testing';
+import { holdLocks, letTimePass, ManualClock, newMessagingDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { findLag } from '../event-log/log-reader.js';
 import { EmbeddedBroker, EventLog, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
@@ -253,7 +245,10 @@ test('a target with maxBatchWaitMs receives all events of that time in one batch
     deliver: (batch) =>
       Promise.resolve(void batches.push(batch.map(({ payload }) => (payload as { text: string }).text))),
   });
-  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, listeningPollMs: 60_000 });
+  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, {
+    ...RELAY_DEFAULTS,
+    listeningPollMs: 60_000,
+  });
   events.onCommitted = (types) => relay.nudge(types);
   await relay.start();
   await waitUntil('the first read of the log', DEADLINE_MS, () => relay.isCaughtUp());
@@ -270,7 +265,10 @@ test('a target with maxBatchWaitMs receives all events of that time in one batch
 
 test('the cursor is saved shortly after a delivery, and when the relay stops', async () => {
   const broker = await newBroker(() => Promise.resolve());
-  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, listeningPollMs: 60_000 });
+  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, {
+    ...RELAY_DEFAULTS,
+    listeningPollMs: 60_000,
+  });
   events.onCommitted = (types) => relay.nudge(types);
   const readCursors = (): Promise<unknown[]> => dataSource.query('SELECT txid FROM relay_cursors');
   await relay.start();

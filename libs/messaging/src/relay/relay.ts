@@ -181,8 +181,7 @@ export class Relay {
     for (let polls = 1; !this.isStopping; polls++) {
       const { listeningPollMs, pollMs } = this.settings;
       await this.pollSignal.wait(this.isWokenByOthers ? listeningPollMs : pollMs);
-      for (const loop of this.loops)
-        if (loop !== this.replayLoop || polls % POLLS_PER_REPLAY_POLL === 0) loop.poll();
+      for (const loop of this.loops) if (loop !== this.replayLoop || polls % POLLS_PER_REPLAY_POLL === 0) loop.poll();
     }
   }
 
@@ -194,8 +193,7 @@ export class Relay {
       loop.end();
       this.targetLoops.delete(target);
     }
-    for (const target of targets)
-      if (!this.targetLoops.has(target)) this.targetLoops.set(target, this.relayTo(target));
+    for (const target of targets) if (!this.targetLoops.has(target)) this.targetLoops.set(target, this.relayTo(target));
   }
 
   /** @param group name of the target whose cursor is used until the target has its own */
