@@ -253,7 +253,8 @@ CREATE TABLE relay_cursors (
     target text NOT NULL,
     txid xid8 NOT NULL,
     "position" bigint NOT NULL,
-    held jsonb DEFAULT '{}'::jsonb NOT NULL,
+    open_txids xid8[] NOT NULL,
+    held jsonb NOT NULL,
     CONSTRAINT relay_cursors_held CHECK ((jsonb_typeof(held) = 'object'::text))
 );
 
@@ -267,7 +268,7 @@ CREATE TABLE replays (
     id uuid NOT NULL,
     service text NOT NULL,
     type text NOT NULL,
-    until xid8 NOT NULL,
+    snapshot pg_snapshot NOT NULL,
     requested_at timestamp with time zone NOT NULL,
     served_at timestamp with time zone,
     CONSTRAINT replays_service_length CHECK (((length(service) >= 1) AND (length(service) <= 100))),

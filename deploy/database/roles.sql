@@ -28,7 +28,7 @@ BEGIN
         'ALTER ROLE %I WITH LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
         login, current_setting(replace(login, 'svc_', 'svc.') || '_password'));
       EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = %I', login, current_database(), service);
-      -- An idle open transaction would hold back the relays of all services.
+      -- An idle open transaction would delay the seals of the ledger.
       EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = %L', login, '10s');
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), login);
     END LOOP;

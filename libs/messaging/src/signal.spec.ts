@@ -19,3 +19,10 @@ test('after two nudges without a waiting caller, only the next wait ends immedia
   await expect(signal.wait(60_000)).resolves.toBe(true);
   await expect(signal.wait(1)).resolves.toBe(false);
 });
+
+test('after clear(), a wait does not end because of an earlier nudge', async () => {
+  const signal = new Signal();
+  signal.nudge();
+  signal.clear();
+  await expect(signal.wait(1)).resolves.toBe(false);
+});

@@ -11,6 +11,11 @@ export class Signal {
     this.wakeUp?.();
   }
 
+  /** Forgets a nudge that no wait has seen. */
+  clear(): void {
+    this.nudged = false;
+  }
+
   /** Resolves to true after a nudge, or to false when the time has passed. */
   async wait(milliseconds: number): Promise<boolean> {
     if (!this.nudged) {

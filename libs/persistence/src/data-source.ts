@@ -37,8 +37,8 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 
 /**
  * The server ends a session that is idle in a transaction for this time, because an open transaction that has written
- * rows delays the relays of all services: a relay publishes an event only after all older transactions have ended. The
- * transactions of the services make no network calls, so they are idle only for milliseconds. The database roles have
+ * rows delays the seals of the ledger and the feed of notifications, which contain only what is older than every open
+ * transaction. The transactions of the services make no network calls, so they are idle only for milliseconds. The database roles have
  * the same limit, which applies to the sessions of other programs (deploy/database/roles.sql,
  * tools/svc/postgres/provision.ts).
  */
@@ -63,7 +63,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       Client: PreparingClient,
       onConnect: rejectReadOnlySession,
       options: settings.planner === 'default' ? undefined : toServerOptions(LOOKUP_PLANNER_SETTINGS),
-      // A hanging statement or idle transaction would delay the relays of all services.
+      // A hanging statement or idle transaction would delay the seals of the ledger.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       idleTimeoutMillis: 30_000,

@@ -3,8 +3,7 @@ import { formatUTCDay } from '../ledger/day.js';
 
 export const DAY_MS = 86_400_000;
 /**
- * Length of the time range that one statement reads. The range is short, because the statement timeout is 15 s and a
- * running statement delays the relay of events.
+ * Length of the time range that one statement reads. The range is short, because the statement timeout is 15 s.
  */
 const SLICE_MS = 3_600_000;
 /** Clocks of other servers may be ahead by at most this time. */

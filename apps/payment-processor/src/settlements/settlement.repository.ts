@@ -75,8 +75,7 @@ export class SettlementRepository {
 
   /**
    * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a separate
-   * statement, because a slow reader must not keep a transaction open. An open transaction would delay the relay of
-   * events.
+   * statement, because a slow reader must not keep a transaction open.
    */
   async *readPages(
     owner: SettlementOwner,

@@ -284,7 +284,7 @@ describe('an event whose handler fails because of the database', () => {
     await using lock = await holdLocks(dataSource, 'LOCK TABLE awaited IN SHARE MODE');
     await consumer.deliver([event(111, 'awaited.v1')]);
     // The consumer attempts the whole batch and then each event separately. The wait is shorter than the statement
-    // timeout, because the transaction is open meanwhile, and an open transaction holds back every relay of the server.
+    // timeout, because the transaction is open meanwhile, and an open transaction delays the seals of the ledger.
     expect(lockTimeouts.splice(0)).toEqual(['2s', '2s']);
     for (let i = 0; i < 10; i++) {
       clock.advance(2_000);

@@ -58,8 +58,8 @@ const MAX_CONSECUTIVE_BLOCKED = 2;
 /** A message that the database blocks for longer than this becomes a dead letter, because no lock lasts a day. */
 const MAX_BLOCKED_MS = 24 * 3_600_000;
 /**
- * Longest wait for a lock. The transaction has already written to the inbox, so while it waits, it holds back the
- * relays of all services on the server. A deferred message has a shorter limit, because it is retried many times.
+ * Longest wait for a lock. The transaction has already written to the inbox, so while it waits, it delays
+ * all that is older than each open transaction (ADR 41). A deferred message has a shorter limit, because it is retried many times.
  */
 const LOCK_WAIT_MS = 2_000;
 const DEFERRED_LOCK_WAIT_MS = 250;

@@ -3,15 +3,17 @@ import { ManualClock, newMessagingDatabase, openTransaction, type TestDatabase }
 import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog } from '../index.js';
-import { joinCursors, separateCursors } from '../relay/separate-cursors.js';
+import { LOG_BEGINNING, type LogCursor } from './log-cursor.js';
 import {
   findCursor,
   findLag,
+  hasConsumerCursors,
   hasEventsBeyond,
   type LogBatch,
   type LogScope,
   moveCursor,
   readLog,
+  replaceConsumerCursors,
 } from './log-reader.js';
 
 const clock = new ManualClock();
@@ -32,7 +34,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-const LOG_BEGINNING = { txid: '0', position: 0 };
 /** Size of the payload {"text": "x"} of a one-letter note. */
 const NOTE_BYTES = 13;
 
@@ -44,6 +45,9 @@ const read = (scope: Partial<LogScope> = {}, bounds: { events?: number; bytes?: 
     { after: LOG_BEGINNING, ...scope },
     { maxBatchEvents: bounds.events ?? 100, maxBatchBytes: bounds.bytes ?? 1_000 },
   );
+/** Moves the cursor of `target`. */
+const move = (to: LogCursor, held: Record<string, LogCursor> = {}): Promise<void> =>
+  moveCursor(dataSource, 'target', { ...to, held });
 const readTexts = (batch: LogBatch): string[] => batch.events.map(({ payload }) => (payload as Note).text);
 
 test('a batch ends at the limit of events or bytes, even in the middle of a transaction, and the next batch begins after it', async () => {
@@ -71,17 +75,64 @@ test('events of one transaction are read in the order of their positions, even i
   expect(readTexts(await read({}))).toHaveLength(2);
 });
 
-test('readLog returns no events of an open transaction or of later transactions, and reports that they are blocked', async () => {
+test('the events of a transaction that commits after later transactions are read after theirs, and each event is read once', async () => {
+  await using first = await openTransaction(dataSource);
+  await using second = await openTransaction(dataSource);
+  await events.append(first.manager, newNoteEvent('first'));
+  await events.append(second.manager, newNoteEvent('second, 1'), newNoteEvent('second, 2'));
+  await append('third');
+  const openTxids = await readTxids(first, second);
+  const begun = await read();
+  expect([readTexts(begun), begun.end.openTxids]).toEqual([['third'], openTxids]);
+  expect((await read({ after: begun.end })).end).toBe(begun.end);
+
+  await second.commit();
+  await append('fourth');
+  // The limit does not divide the events of the second transaction.
+  const next = await read({ after: begun.end }, { events: 1 });
+  expect([readTexts(next), next.hasMore]).toEqual([['second, 1', 'second, 2', 'fourth'], true]);
+  expect(next.end.openTxids).toEqual([openTxids[0]]);
+  await first.commit();
+  const last = await read({ after: next.end });
+  expect([readTexts(last), last.hasMore]).toEqual([['first'], false]);
+  expect(last.end).toEqual({ ...next.end, openTxids: [] });
+  expect((await read({ after: last.end })).end).toBe(last.end);
+});
+
+test('a transaction that is rolled back, or begins after the position, is not part of a cursor', async () => {
+  await using rolledBack = await openTransaction(dataSource);
+  await events.append(rolledBack.manager, newNoteEvent('never'));
+  await append('a');
+  await using later = await openTransaction(dataSource);
+  await events.append(later.manager, newNoteEvent('later'));
+  const { end } = await read();
+  expect(end.openTxids).toEqual(await readTxids(rolledBack));
+  await rolledBack[Symbol.asyncDispose]();
+  const next = await read({ after: end });
+  expect([readTexts(next), next.end]).toEqual([[], { ...end, openTxids: [] }]);
+  await later.commit();
+  expect(readTexts(await read({ after: next.end }))).toEqual(['later']);
+});
+
+test('events of one aggregate are read in the order of their versions, although the later change has the lower transaction id', async () => {
+  // Both transactions change the aggregate under a lock, and this one waits for the lock.
+  await using waiting = await openTransaction(dataSource);
+  await waiting.query('SELECT pg_current_xact_id()');
+  await append('version 1');
+  await events.append(waiting.manager, newNoteEvent('version 2'));
+  await waiting.commit();
+  expect(readTexts(await read())).toEqual(['version 1', 'version 2']);
+});
+
+test('a read with a snapshot contains the events that were committed then', async () => {
+  await append('a');
   await using transaction = await openTransaction(dataSource);
   await events.append(transaction.manager, newNoteEvent('open'));
-  await append('after it');
-  const blocked = await read();
-  expect([readTexts(blocked), blocked.end, blocked.isBlocked]).toEqual([[], LOG_BEGINNING, true]);
-  const withoutNotes = await read({ types: new Set(['other.v1']) });
-  expect([withoutNotes.end, withoutNotes.isBlocked]).toEqual([LOG_BEGINNING, false]);
+  const [row] = await dataSource.query<{ snapshot: string }[]>('SELECT pg_current_snapshot()::text AS snapshot');
   await transaction.commit();
-  const afterCommit = await read();
-  expect([readTexts(afterCommit), afterCommit.isBlocked]).toEqual([['open', 'after it'], false]);
+  await append('later');
+  expect(readTexts(await read(row))).toEqual(['a']);
+  expect(readTexts(await read())).toEqual(['a', 'open', 'later']);
 });
 
 test('a cursor never moves backwards, and events up to the cursor are not counted as waiting', async () => {
@@ -89,13 +140,13 @@ test('a cursor never moves backwards, and events up to the cursor are not counte
   const { end } = await read();
   const before = { ...end, position: end.position - 1 };
   expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 2 });
-  await moveCursor(dataSource, 'target', before);
+  await move(before);
   expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 1 });
   expect(await hasEventsBeyond(dataSource, 'target')).toBe(true);
-  await moveCursor(dataSource, 'target', end);
+  await move(end);
   expect(await hasEventsBeyond(dataSource, 'target')).toBe(false);
-  for (const earlier of [before, { txid: '1', position: end.position + 1 }]) {
-    await moveCursor(dataSource, 'target', earlier);
+  for (const earlier of [before, { ...end, txid: '1', position: end.position + 1 }]) {
+    await move(earlier);
     expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: {} });
   }
 });
@@ -106,57 +157,67 @@ test('a cursor with a held type has its position, and the events of the held typ
   await append('c');
   const { end } = await read();
   const afterFirst = (await read({}, { events: 1 })).end;
-  await moveCursor(dataSource, 'target', end, { [NotedV1.name]: afterFirst });
+  await move(end, { [NotedV1.name]: afterFirst });
   expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: { [NotedV1.name]: afterFirst } });
   expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 2 });
   expect(await findLag(dataSource, 'target', new Set(['other.v1']))).toEqual({ waiting: 0, since: null });
   expect(await hasEventsBeyond(dataSource, 'target')).toBe(true);
   await append('d');
   expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 3 });
-  await moveCursor(dataSource, 'target', end, { [NotedV1.name]: end });
+  await move(end, { [NotedV1.name]: end });
   expect(await findLag(dataSource, 'target')).toMatchObject({ waiting: 1 });
   // The position is the same, and the held type is not held any more.
-  await moveCursor(dataSource, 'target', end);
+  await move(end);
   expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: {} });
 });
 
-test('readLog skips excluded types and ends at the last position of its scope', async () => {
+test('an event of a transaction that was open at the read counts as waiting when the transaction has committed', async () => {
+  await using transaction = await openTransaction(dataSource);
+  await events.append(transaction.manager, newNoteEvent('late'));
+  await append('a');
+  const { end } = await read();
+  await move(end);
+  expect(await findCursor(dataSource, 'target')).toEqual({ ...end, held: {} });
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(false);
+  await transaction.commit();
+  expect(await findLag(dataSource, 'target')).toEqual({ waiting: 1, since: clock.now() });
+  // The event is of a held type, whose cursor is not behind the transaction.
+  await move(end, { [NotedV1.name]: { ...end, openTxids: [] } });
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(false);
+  await move({ ...end, openTxids: [] }, { [NotedV1.name]: end });
+  expect(await hasEventsBeyond(dataSource, 'target')).toBe(true);
+  expect(await hasEventsBeyond(dataSource, 'target', new Set(['other.v1']))).toBe(false);
+});
+
+test('readLog skips other types and ends at the last position of its scope', async () => {
   await append('a');
   await inTransaction(dataSource, (tx) => events.append(tx, { ...newNoteEvent('other'), type: { name: 'other.v1' } }));
   const { end } = await read();
   await append('later');
-  expect(readTexts(await read({ exceptTypes: new Set([NotedV1.name]) }))).toEqual(['other']);
+  expect(readTexts(await read({ types: new Set(['other.v1']) }))).toEqual(['other']);
   expect(readTexts(await read({ types: new Set([NotedV1.name]), upTo: end }))).toEqual(['a']);
   expect(readTexts(await read({ upTo: end }))).toEqual(['a', 'other']);
 });
 
-test('the cursors of a target begin with its held types, and joinCursors keeps the types that a consumer holds back', async () => {
-  const at = (position: number) => ({ txid: '7', position });
-  const readHeld = async (target: string) => (await findCursor(dataSource, target)).held;
-  await moveCursor(dataSource, 'target', at(5), { 'x.v1': at(3) });
-  await separateCursors(dataSource, 'target', ['target/0', 'target/1']);
-  expect(await readHeld('target/0')).toEqual({ 'x.v1': at(3) });
-  await moveCursor(dataSource, 'target/0', at(8), { 'x.v1': at(4), 'y.v1': at(6), 'z.v1': at(8) });
-  await moveCursor(dataSource, 'target/1', at(7), { 'x.v1': at(3), 'y.v1': at(6) });
-  await joinCursors(dataSource, 'target', ['target/0', 'target/1']);
-  // `z.v1` is held after the position of the joined cursor, so it is read again from there.
-  expect(await findCursor(dataSource, 'target')).toEqual({ ...at(7), held: { 'x.v1': at(3), 'y.v1': at(6) } });
-  await separateCursors(dataSource, 'target', ['target/0']);
-  await moveCursor(dataSource, 'target/0', at(9));
-  await joinCursors(dataSource, 'target', ['target/0']);
-  expect(await findCursor(dataSource, 'target')).toEqual({ ...at(9), held: {} });
+test('the cursors of consumers are replaced by the cursor of their target, which never moves backwards', async () => {
+  const at = (position: number) => ({ ...LOG_BEGINNING, txid: '7', position });
+  const readCursors = () => dataSource.query('SELECT target, position FROM relay_cursors ORDER BY target');
+  await move(at(5));
+  await moveCursor(dataSource, 'targets', at(1));
+  expect(await hasConsumerCursors(dataSource, 'target')).toBe(false);
+  await moveCursor(dataSource, 'target/0', at(8));
+  await moveCursor(dataSource, 'target/1', at(7));
+  expect(await hasConsumerCursors(dataSource, 'target')).toBe(true);
+  await replaceConsumerCursors(dataSource, 'target', at(7));
+  expect(await readCursors()).toEqual([
+    { target: 'target', position: 7 },
+    { target: 'targets', position: 1 },
+  ]);
+  await replaceConsumerCursors(dataSource, 'target', at(6));
+  expect(await findCursor(dataSource, 'target')).toEqual(at(7));
 });
 
-test('joinCursors moves the target to the position of its slowest consumer, but never backwards', async () => {
-  const positionAfterJoin = async (targetPosition: number, ...consumerPositions: number[]) => {
-    await dataSource.query('TRUNCATE relay_cursors');
-    const names = consumerPositions.map((_, index) => `target/${index}`);
-    await moveCursor(dataSource, 'target', { txid: '7', position: targetPosition });
-    for (const [index, name] of names.entries())
-      await moveCursor(dataSource, name, { txid: '7', position: consumerPositions[index]! });
-    await joinCursors(dataSource, 'target', names);
-    return dataSource.query('SELECT target, position FROM relay_cursors');
-  };
-  expect(await positionAfterJoin(1, 3, 2)).toEqual([{ target: 'target', position: 2 }]);
-  expect(await positionAfterJoin(5, 3, 4)).toEqual([{ target: 'target', position: 5 }]);
-});
+async function readTxids(...transactions: { query(sql: string): Promise<unknown> }[]): Promise<string[]> {
+  const rows = transactions.map((transaction) => transaction.query('SELECT pg_current_xact_id()::text AS txid'));
+  return (await Promise.all(rows)).map((result) => (result as [{ txid: string }])[0].txid);
+}

@@ -1,32 +1,14 @@
 import type { EventEnvelope } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
-
-/**
- * A position in the log. Positions are ordered by `txid`, then by `position`. A cursor is the last position that a
- * target has received.
- */
-export interface LogPosition {
-  readonly txid: string;
-  readonly position: number;
-}
-
-/** Event types that a target refuses, with the position up to which the target has received their events. */
-export type HeldTypes = Readonly<Record<string, LogPosition>>;
-
-/** Everything up to this position was delivered, except the events of held types. */
-export interface Cursor extends LogPosition {
-  readonly held: HeldTypes;
-}
+import { earliest, LOG_BEGINNING, type LogCursor, type LogPosition, type TargetCursor } from './log-cursor.js';
 
 /** Selects the events to read. */
 export interface LogScope {
-  readonly after: LogPosition;
+  readonly after: LogCursor;
   /** Only events of these types. Events of other types are skipped. */
   readonly types?: ReadonlySet<string> | undefined;
-  /** Skips the events of these types. */
-  readonly exceptTypes?: ReadonlySet<string>;
-  /** Only events of transactions before this transaction (xid8). */
-  readonly until?: string;
+  /** Only events that this snapshot (pg_snapshot) saw. */
+  readonly snapshot?: string;
   /** Only events up to this position. */
   readonly upTo?: LogPosition;
 }
@@ -39,9 +21,10 @@ export interface LogBounds {
 }
 
 interface LogRow {
+  /** The transaction was open at the read before. */
+  late: boolean;
   txid: string;
   position: number;
-  readable: boolean;
   wanted: boolean;
   id: string;
   type: string;
@@ -54,86 +37,117 @@ interface LogRow {
 }
 
 export interface LogBatch {
-  readonly events: EventEnvelope[];
-  /** Position of the cursor once the batch is delivered. */
-  readonly end: LogPosition;
+  readonly events: readonly EventEnvelope[];
+  /** The cursor once the batch is delivered. The same object as `after` if the cursor has not moved. */
+  readonly end: LogCursor;
   /** True if a limit ended the batch: more events can be read immediately. */
   readonly hasMore: boolean;
-  /** True if further events are committed but cannot be read yet, because an older transaction is open. */
-  readonly isBlocked: boolean;
+  /** Size of the payloads. */
+  readonly bytes: number;
 }
 
-const BEGINNING: Cursor = { txid: '0', position: 0, held: {} };
-
 /** Position of a cursor. A new cursor begins at the position of the cursor `origin`, or at the beginning of the log. */
-export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<Cursor> {
-  const [row] = await db.query<Cursor[]>(
-    `SELECT txid::text AS txid, position, held FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
+export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<TargetCursor> {
+  const [row] = await db.query<TargetCursor[]>(
+    `SELECT txid::text AS txid, position, open_txids::text[] AS "openTxids", held
+       FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
     [cursor, origin],
   );
-  return row ?? BEGINNING;
+  return row ?? LOG_BEGINNING;
 }
 
 /**
- * The next events after a position, in the order (txid, position). Reads only events of transactions that are older
- * than the oldest open transaction (pg_snapshot_xmin, the horizon).
+ * The committed events that a cursor has not passed. They are read in the order (txid, position), in which the limits
+ * end a batch, and returned in the order of their positions. A limit does not divide the events of a transaction that
+ * was open at the read before.
+ *
+ * The rows and the open transactions are those of one snapshot. So an event that this read does not see either comes
+ * after the new position, or belongs to a transaction in the new `openTxids`.
  */
 export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
   const { after } = scope;
   const types = scope.types ? [...scope.types] : null;
-  const exceptTypes = [...(scope.exceptTypes ?? [])];
   const { maxBatchEvents, maxBatchBytes } = bounds;
-  const parameters: unknown[] = [after.txid, after.position, maxBatchEvents, maxBatchBytes, types, exceptTypes];
-  const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
+  const parameters: unknown[] = [after.txid, after.position, after.openTxids, maxBatchEvents, maxBatchBytes, types];
+  const visible =
+    scope.snapshot === undefined
+      ? ''
+      : `AND pg_visible_in_snapshot(txid, $${parameters.push(scope.snapshot)}::pg_snapshot)`;
   const upTo = scope.upTo
     ? `AND (txid, position) <= ($${parameters.push(scope.upTo.txid)}::xid8, $${parameters.push(scope.upTo.position)}::bigint)`
     : '';
-  const rows = await db.query<LogRow[]>(
-    `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
-       FROM (SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY txid, position) - coalesce(octet_length(payload), 0) AS bytes_before
-               FROM (SELECT txid, position, txid < pg_snapshot_xmin(pg_current_snapshot()) AS readable,
-                            ${WANTED} AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
-                            CASE WHEN ${WANTED} THEN payload::text END AS payload
-                       FROM event_log
-                      WHERE (txid, position) > ($1::xid8, $2::bigint) ${until} ${upTo}
-                      ORDER BY txid, position LIMIT $3) AS next) AS measured
-      WHERE bytes_before < $4 ORDER BY measured.txid, position`,
+  const [first, ...others] = await db.query<[SnapshotRow, ...LogRow[]]>(
+    `SELECT snapshot, late, txid::text AS txid, position, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
+       FROM (SELECT pg_current_snapshot()::text AS snapshot) AS now
+       LEFT JOIN (SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY txid, position) - coalesce(octet_length(payload), 0) AS bytes_before
+                    FROM (SELECT true AS late, ${COLUMNS} FROM event_log WHERE txid = ANY ($3::xid8[])
+                           UNION ALL
+                          (SELECT false, ${COLUMNS} FROM event_log
+                            WHERE (txid, position) > ($1::xid8, $2::bigint) AND txid <> ALL ($3::xid8[]) ${visible} ${upTo}
+                            ORDER BY txid, position LIMIT $4)) AS next) AS measured
+         ON late OR bytes_before < $5
+      ORDER BY measured.txid, measured.position`,
     parameters,
   );
-  // The rows are sorted by transaction, so the readable rows come first.
-  const readable = rows.filter((row) => row.readable);
-  const last = readable.at(-1);
-  const hasMore = readable.length === bounds.maxBatchEvents || bytesOf(readable) >= bounds.maxBatchBytes;
+  const rows = first.late === null ? [] : [first, ...others];
+  const onTime = rows.filter(({ late }) => !late);
+  const bytes = rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
   return {
-    events: readable.filter((row) => row.wanted).map(toEnvelope),
-    end: last ? { txid: last.txid, position: last.position } : after,
-    hasMore,
-    isBlocked: !hasMore && rows.some((row) => !row.readable && row.wanted),
+    events: rows
+      .filter(({ wanted }) => wanted)
+      .sort((a, b) => a.position - b.position)
+      .map(toEnvelope),
+    end: endOf(after, onTime.at(-1), first.snapshot),
+    hasMore: onTime.length === maxBatchEvents || bytes >= maxBatchBytes,
+    bytes,
   };
 }
 
-const WANTED = '(($5::text[] IS NULL OR type = ANY ($5)) AND type <> ALL ($6::text[]))';
+const WANTED = '($6::text[] IS NULL OR type = ANY ($6))';
+const COLUMNS = `txid, position, ${WANTED} AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, CASE WHEN ${WANTED} THEN payload::text END AS payload`;
 
-function bytesOf(rows: readonly LogRow[]): number {
-  return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
+/** The first row. It contains no event if there is none to read. */
+type SnapshotRow = { snapshot: string } & (LogRow | { late: null });
+
+/** @param snapshot of the read, as text: `xmin:xmax:xip_list` */
+function endOf(after: LogCursor, last: LogPosition | undefined, snapshot: string): LogCursor {
+  const { txid, position } = last ?? after;
+  const inProgress = snapshot.split(':')[2]!.split(',');
+  const openTxids = inProgress.filter((open) => open !== '' && BigInt(open) < BigInt(txid));
+  return !last && openTxids.length === after.openTxids.length ? after : { txid, position, openTxids };
 }
 
 /**
  * Moves a cursor forward, never backwards: when two relays deliver the same batch, the slower relay changes nothing.
- * Position and held types are one row, which is true whichever of two relays has written it.
+ * Position, open transactions and held types are one row, which is true whichever of two relays has written it.
  */
-export async function moveCursor(
-  db: DataSource,
-  cursor: string,
-  { txid, position }: LogPosition,
-  held: HeldTypes = {},
-): Promise<void> {
-  await db.query(
-    `INSERT INTO relay_cursors (target, txid, position, held) VALUES ($1, $2::xid8, $3, $4)
-     ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position, held = excluded.held
-     WHERE (relay_cursors.txid, relay_cursors.position) <= (excluded.txid, excluded.position)`,
-    [cursor, txid, position, JSON.stringify(held)],
+export async function moveCursor(db: DataSource, cursor: string, to: TargetCursor): Promise<void> {
+  await db.query(MOVE_CURSOR, [cursor, to.txid, to.position, to.openTxids, JSON.stringify(to.held)]);
+}
+
+const MOVE_CURSOR = `INSERT INTO relay_cursors (target, txid, position, open_txids, held) VALUES ($1, $2::xid8, $3, $4::xid8[], $5)
+     ON CONFLICT (target) DO UPDATE
+        SET txid = excluded.txid, position = excluded.position, open_txids = excluded.open_txids, held = excluded.held
+      WHERE (relay_cursors.txid, relay_cursors.position) <= (excluded.txid, excluded.position)`;
+
+/** Whether consumers of the target have cursors of their own. Their names begin with the name of the target. */
+export async function hasConsumerCursors(db: DataSource, target: string): Promise<boolean> {
+  const [row] = await db.query<{ has: boolean }[]>(
+    `SELECT EXISTS (SELECT 1 FROM relay_cursors WHERE starts_with(target, $1 || '/')) AS has`,
+    [target],
   );
+  return row!.has;
+}
+
+/** Moves the cursor of a target, and deletes the cursors of its consumers. */
+export async function replaceConsumerCursors(db: DataSource, target: string, to: TargetCursor): Promise<void> {
+  await db.query(`WITH gone AS (DELETE FROM relay_cursors WHERE starts_with(target, $1 || '/')) ${MOVE_CURSOR}`, [
+    target,
+    to.txid,
+    to.position,
+    to.openTxids,
+    JSON.stringify(to.held),
+  ]);
 }
 
 /** Whether the log has an event of this type. Slow if there is no such event, because the whole log is then read. */
@@ -145,11 +159,11 @@ export async function hasType(db: DataSource, type: string): Promise<boolean> {
   return answer!.has;
 }
 
-/** Whether the target still has to receive committed events, including events that cannot be read yet. */
+/** Whether the target still has to receive committed events. */
 export async function hasEventsBeyond(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
   const [answer] = await db.query<{ more: boolean }[]>(
-    `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${NOT_DELIVERED}) AS more`,
-    await undelivered(db, cursor, types),
+    `SELECT EXISTS (${UNDELIVERED}) AS more`,
+    await parametersOfUndelivered(db, cursor, types),
   );
   return answer!.more;
 }
@@ -164,28 +178,26 @@ export async function findLag(
   types?: ReadonlySet<string>,
 ): Promise<{ waiting: number; since: Date | null }> {
   const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
-    `SELECT count(*) AS waiting, min(occurred_at) AS since
-       FROM (SELECT occurred_at FROM event_log WHERE ${NOT_DELIVERED} LIMIT ${MAX_COUNTED}) AS beyond`,
-    await undelivered(db, cursor, types),
+    `SELECT count(*) AS waiting, min(occurred_at) AS since FROM (${UNDELIVERED} LIMIT ${MAX_COUNTED}) AS undelivered`,
+    await parametersOfUndelivered(db, cursor, types),
   );
   return lag!;
 }
 
-/** The events after the position `$1, $2` that are beyond the cursor `$3, $4`, or of a held type (`$5`) beyond its own. */
-const NOT_DELIVERED = `(txid, position) > ($1::xid8, $2::bigint) AND ($6::text[] IS NULL OR type = ANY ($6))
-  AND ((txid, position) > ($3::xid8, $4::bigint)
-       OR (txid, position) > (($5::jsonb -> type ->> 'txid')::xid8, ($5::jsonb -> type ->> 'position')::bigint))`;
+/** Cursor of the event's type: `$4` has the cursors of held types, and below `''` the cursor of all other types. */
+const OWN_CURSOR = `coalesce($4::jsonb -> type, $4::jsonb -> '')`;
+const IS_UNDELIVERED = `($5::text[] IS NULL OR type = ANY ($5))
+  AND ((txid, position) > ((${OWN_CURSOR} ->> 'txid')::xid8, (${OWN_CURSOR} ->> 'position')::bigint)
+       OR ${OWN_CURSOR} -> 'openTxids' ? txid::text)`;
+/** `$1, $2` is the earliest position of the cursors, and `$3` contains their open transactions before it. */
+const UNDELIVERED = `SELECT occurred_at FROM event_log WHERE txid = ANY ($3::xid8[]) AND ${IS_UNDELIVERED}
+   UNION ALL
+  SELECT occurred_at FROM event_log WHERE (txid, position) > ($1::xid8, $2::bigint) AND ${IS_UNDELIVERED}`;
 
-/** The parameters of {@link NOT_DELIVERED}. */
-async function undelivered(db: DataSource, name: string, types?: ReadonlySet<string>): Promise<unknown[]> {
-  const cursor = await findCursor(db, name);
-  const first = [cursor, ...Object.values(cursor.held)].reduce((a, b) => (isBefore(b, a) ? b : a));
-  const { txid, position, held } = cursor;
-  return [first.txid, first.position, txid, position, JSON.stringify(held), types ? [...types] : null];
-}
-
-function isBefore(a: LogPosition, b: LogPosition): boolean {
-  return a.txid === b.txid ? a.position < b.position : BigInt(a.txid) < BigInt(b.txid);
+async function parametersOfUndelivered(db: DataSource, name: string, types?: ReadonlySet<string>): Promise<unknown[]> {
+  const { held, ...cursor } = await findCursor(db, name);
+  const { txid, position, openTxids } = earliest([cursor, ...Object.values(held)]);
+  return [txid, position, openTxids, JSON.stringify({ ...held, '': cursor }), types ? [...types] : null];
 }
 
 function toEnvelope(row: LogRow): EventEnvelope {

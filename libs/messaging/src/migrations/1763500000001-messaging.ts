@@ -81,7 +81,7 @@ export class Messaging1763500000001 implements MigrationInterface {
       CREATE INDEX event_log_order ON event_log (txid, position);
       CREATE TABLE event_log_default PARTITION OF event_log DEFAULT;
       COMMENT ON TABLE event_log IS 'Append-only log of the events of this service (outbox). A state change and its events are one transaction.';
-      COMMENT ON COLUMN event_log.txid IS 'Transaction that wrote the event. Positions are committed out of order. Therefore readers read in the order (txid, position), and only below pg_snapshot_xmin.';
+      COMMENT ON COLUMN event_log.txid IS 'Transaction that wrote the event. Positions are committed out of order. Therefore readers read in the order (txid, position), and a cursor contains the transactions that were open at the time of the read.';
       SELECT revoke_from_others('event_log', 'UPDATE, DELETE, TRUNCATE');
       SELECT revoke_from_others('event_log_default', 'ALL');
 
@@ -93,27 +93,30 @@ export class Messaging1763500000001 implements MigrationInterface {
       COMMENT ON TABLE relay_lease IS 'Lease of the process that relays the event log. Correct delivery does not depend on the lease. It only avoids that two processes do the same work.';
 
       CREATE TABLE relay_cursors (
-        target   text   PRIMARY KEY,
-        txid     xid8   NOT NULL,
-        position bigint NOT NULL,
-        held     jsonb  NOT NULL DEFAULT '{}' CONSTRAINT relay_cursors_held CHECK (jsonb_typeof(held) = 'object')
+        target     text   PRIMARY KEY,
+        txid       xid8   NOT NULL,
+        position   bigint NOT NULL,
+        open_txids xid8[] NOT NULL,
+        held       jsonb  NOT NULL CONSTRAINT relay_cursors_held CHECK (jsonb_typeof(held) = 'object')
       );
       COMMENT ON TABLE relay_cursors IS
         'Position in the event log up to which the relay has published events, for each target.';
+      COMMENT ON COLUMN relay_cursors.open_txids IS
+        'Transactions that began before the position and were open at the time of the read. Their events were not published.';
       COMMENT ON COLUMN relay_cursors.held IS
-        'Event types that the target refuses, with the position up to which their events were published: {"<type>": {"txid": "1", "position": 1}}.';
+        'Event types that the target refuses, with the cursor up to which their events were published: {"<type>": {"txid": "1", "position": 1, "openTxids": []}}.';
 
       CREATE TABLE replays (
         id           uuid        PRIMARY KEY,
         service      text        NOT NULL CONSTRAINT replays_service_length CHECK (length(service) BETWEEN 1 AND 100),
         type         text        NOT NULL CONSTRAINT replays_type_length CHECK (length(type) BETWEEN 1 AND 200),
-        until        xid8        NOT NULL,
+        snapshot     pg_snapshot NOT NULL,
         requested_at timestamptz NOT NULL,
         served_at    timestamptz
       );
       CREATE INDEX replays_open ON replays (requested_at, id) WHERE served_at IS NULL;
       COMMENT ON TABLE replays IS 'Replay requests from other services. Each request is for all events of one type.';
-      COMMENT ON COLUMN replays.until IS 'The replay contains only events of earlier transactions. The relay publishes the later events anyway.';
+      COMMENT ON COLUMN replays.snapshot IS 'The replay contains the events that were committed at the request. The relay publishes the later events anyway.';
 
       CREATE TABLE subscribed_types (
         type           text        PRIMARY KEY,

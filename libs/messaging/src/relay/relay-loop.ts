@@ -11,8 +11,6 @@ export interface Step {
   readonly deliveredCount: number;
   /** More events can be delivered immediately: see {@link LogBatch.hasMore}. */
   readonly hasMore: boolean;
-  /** More events are committed but cannot be read yet: see {@link LogBatch.isBlocked}. */
-  readonly isBlocked: boolean;
 }
 
 /** The task of a loop. */
@@ -25,20 +23,12 @@ export interface LoopTask {
    * be in flight when it resolves.
    */
   readonly step: (isRecovering: boolean) => Promise<Step>;
-  /** Handles a failure of a step. If it resolves to true, the loop continues without a pause and without a log line. */
-  readonly handleFailure?: (error: unknown) => Promise<boolean>;
-  /** Called when the lease was lost, after which another process may relay. */
-  readonly onLeaseLost?: () => void;
 }
 
 /** Shared by all loops of a relay. */
 interface LoopContext {
   readonly lease: Lease;
   readonly log: MessagingLog;
-  /** Longest pause of a loop that has nothing to deliver. */
-  readonly pollMs: () => number;
-  /** Longest pause while an older transaction blocks events. Its end wakes no loop. */
-  readonly blockedPollMs: number;
   readonly leaseMs: number;
   /** Awaited before each step. */
   readonly beforeStep: () => Promise<void>;
@@ -47,18 +37,15 @@ interface LoopContext {
 /** Longest pause between two attempts to deliver the same batch. */
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/**
- * Repeats the steps of a task until it is ended: delivering the log to one target, serving replays, or watching a
- * {@link SeparatedTarget}.
- */
+/** Repeats the steps of a task until it is ended: delivering the log to one target, or serving replays. */
 export class RelayLoop {
   /** Whether the last step delivered everything that could be read. */
   isCaughtUp = false;
-  private readonly newEventSignal = new Signal();
+  private readonly wakeSignal = new Signal();
   private readonly endSignal = new Signal();
+  private isPolled = false;
   private isEnding = false;
   private failures = 0;
-  private blockedMs = 0;
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -66,8 +53,15 @@ export class RelayLoop {
     private readonly context: LoopContext,
   ) {}
 
+  /** Wakes the loop for new events. If the target has `maxBatchWaitMs`, the loop waits this time for further events. */
   nudge(): void {
-    this.newEventSignal.nudge();
+    this.wakeSignal.nudge();
+  }
+
+  /** Wakes the loop although there may be nothing new. All loops that are polled together share one read of the log. */
+  poll(): void {
+    this.isPolled = true;
+    this.wakeSignal.nudge();
   }
 
   /** Resolves when {@link end} has been called, the current batch is delivered and the position is saved. */
@@ -77,7 +71,7 @@ export class RelayLoop {
 
   end(): void {
     this.isEnding = true;
-    this.newEventSignal.nudge();
+    this.wakeSignal.nudge();
     this.endSignal.nudge();
   }
 
@@ -93,15 +87,13 @@ export class RelayLoop {
       try {
         if (!(await lease.acquireOrRenew())) {
           progress?.discard();
-          this.task.onLeaseLost?.();
           await this.endSignal.wait(leaseMs / 4);
           continue;
         }
         await this.stepOnce();
       } catch (error) {
         this.isCaughtUp = false;
-        if (this.isEnding) break;
-        if (!(await this.isHandled(error))) await this.pauseAfter(error);
+        if (!this.isEnding) await this.pauseAfter(error);
       }
     }
     await progress?.waitUntilIdle().catch(() => undefined);
@@ -110,21 +102,28 @@ export class RelayLoop {
   }
 
   private async stepOnce(): Promise<void> {
-    const { beforeStep, blockedPollMs, lease } = this.context;
-    const { progress, target, step } = this.task;
-    await beforeStep();
-    const { deliveredCount, hasMore, isBlocked } = await step(this.failures > 0);
-    if (progress?.dueInMs === 0) await progress.save();
+    await this.context.beforeStep();
+    const { hasMore } = await this.task.step(this.failures > 0);
+    if (this.task.progress?.dueInMs === 0) await this.task.progress.save();
     this.recover();
     this.isCaughtUp = !hasMore;
-    if (hasMore) return;
-    // Blocked events become readable when an older transaction ends. So the log is read again soon, and then less
-    // often.
-    if (deliveredCount > 0) this.blockedMs = 0;
-    this.blockedMs = isBlocked ? Math.min(Math.max(2, this.blockedMs * 2), blockedPollMs) : 0;
-    const pauseMs = this.blockedMs || Math.min(this.context.pollMs(), lease.renewalInMs);
-    const nudged = await this.newEventSignal.wait(Math.min(pauseMs, progress?.dueInMs ?? pauseMs));
-    if (nudged && target?.maxBatchWaitMs) await this.endSignal.wait(target.maxBatchWaitMs);
+    if (!hasMore) await this.waitForWake();
+  }
+
+  /** Resolves when there may be new events, or when the lease is lost. Meanwhile saves the position and renews the lease. */
+  private async waitForWake(): Promise<void> {
+    const { lease } = this.context;
+    const { progress, target } = this.task;
+    while (!(await this.wakeSignal.wait(Math.min(lease.renewalInMs, progress?.dueInMs ?? lease.renewalInMs)))) {
+      if (progress?.dueInMs === 0) await progress.save();
+      if (!(await lease.acquireOrRenew())) return;
+    }
+    const isPolled = this.isPolled;
+    this.isPolled = false;
+    if (isPolled || !target?.maxBatchWaitMs) return;
+    await this.endSignal.wait(target.maxBatchWaitMs);
+    // The next read contains the events of all nudges until now.
+    this.wakeSignal.clear();
   }
 
   /**
@@ -135,14 +134,6 @@ export class RelayLoop {
     if (this.failures === 0) return;
     this.context.log.info({ target: this.task.name, failures: this.failures }, 'relay: hand-over works again');
     this.failures = 0;
-  }
-
-  private async isHandled(error: unknown): Promise<boolean> {
-    try {
-      return (await this.task.handleFailure?.(error)) ?? false;
-    } catch {
-      return false;
-    }
   }
 
   private async pauseAfter(error: unknown): Promise<void> {

@@ -3,6 +3,8 @@ import type { Lease } from './lease.js';
 import { RelayLoop } from './relay-loop.js';
 import { RelayProgress } from './relay-progress.js';
 
+const at = (position: number) => ({ txid: '1', position, openTxids: [] });
+
 let nowMs: number;
 let query: jest.Mock<Promise<unknown[]>>;
 let progress: RelayProgress;
@@ -18,10 +20,10 @@ afterEach(() => jest.restoreAllMocks());
 test('a saved position is not saved again until it changes', async () => {
   await progress.save();
   expect(query).not.toHaveBeenCalled();
-  progress.advance({ txid: '1', position: 1 }, true);
+  progress.advance(at(1), true);
   for (let times = 0; times < 2; times++) await progress.save();
   expect(query).toHaveBeenCalledTimes(1);
-  progress.advance({ txid: '1', position: 2 }, true);
+  progress.advance(at(2), true);
   await progress.save();
   expect(query).toHaveBeenCalledTimes(2);
 });
@@ -32,7 +34,7 @@ test('a position that stays the same after nothing was read is not saved', async
 });
 
 test('a loop saves its position every 250 ms and at its end, not after each batch', async () => {
-  progress.advance({ txid: '1', position: 1 }, true);
+  progress.advance(at(1), true);
   await progress.save();
   query.mockClear();
   /** Number of saves before each step. */
@@ -47,12 +49,12 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
       step: () => {
         savesBeforeStep.push(query.mock.calls.length);
         nowMs += 100;
-        progress.advance({ txid: '1', position: ++batches }, true);
+        progress.advance(at(++batches), true);
         if (batches === 5) loop.end();
-        return Promise.resolve({ deliveredCount: 1, hasMore: true, isBlocked: false });
+        return Promise.resolve({ deliveredCount: 1, hasMore: true });
       },
     },
-    { lease, log, pollMs: () => 1, blockedPollMs: 1, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
+    { lease, log, leaseMs: 1_000, beforeStep: () => Promise.resolve() },
   );
   await loop.run();
   // A step lasts 100 ms, so the position was saved after the third step, and then at the end.
@@ -62,8 +64,8 @@ test('a loop saves its position every 250 ms and at its end, not after each batc
 
 test('the position does not move past a batch in flight when a later batch is delivered first', async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  progress.addBatch({ txid: '1', position: 1 }, first.promise);
-  progress.addBatch({ txid: '1', position: 2 }, second.promise);
+  progress.addBatch(at(1), first.promise);
+  progress.addBatch(at(2), second.promise);
   second.resolve();
   await second.promise;
   await Promise.resolve();
@@ -74,35 +76,10 @@ test('the position does not move past a batch in flight when a later batch is de
 });
 
 test('the position after skipped events is saved later than the position after delivered events', async () => {
-  progress.advance({ txid: '1', position: 1 }, true);
+  progress.advance(at(1), true);
   await progress.save();
-  progress.advance({ txid: '1', position: 2 }, false);
+  progress.advance(at(2), false);
   expect(progress.dueInMs).toBe(10_000);
-  progress.advance({ txid: '1', position: 3 }, true);
+  progress.advance(at(3), true);
   expect(progress.dueInMs).toBe(250);
-});
-
-test('a loop reads blocked events again after 2 ms, and waits twice as long after each step without a delivery', async () => {
-  jest.useFakeTimers();
-  const deliveredCounts = [0, 0, 0, 1, 0, 0];
-  const stepTimes: number[] = [];
-  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-  const lease = { acquireOrRenew: () => Promise.resolve(true), renewalInMs: 1_000 } as Lease;
-  const loop: RelayLoop = new RelayLoop(
-    {
-      name: 'target',
-      step: () => {
-        stepTimes.push(Date.now());
-        const deliveredCount = deliveredCounts[stepTimes.length - 1]!;
-        if (stepTimes.length === deliveredCounts.length) loop.end();
-        return Promise.resolve({ deliveredCount, hasMore: false, isBlocked: true });
-      },
-    },
-    { lease, log, pollMs: () => 1_000, blockedPollMs: 1_000, leaseMs: 10_000, beforeStep: () => Promise.resolve() },
-  );
-  const ended = loop.run();
-  await jest.advanceTimersByTimeAsync(100);
-  await ended;
-  jest.useRealTimers();
-  expect(stepTimes.slice(1).map((time, at) => time - stepTimes[at]!)).toEqual([2, 4, 8, 2, 4]);
 });

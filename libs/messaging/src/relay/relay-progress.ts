@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { findCursor, type HeldTypes, type LogPosition, moveCursor } from '../event-log/log-reader.js';
+import type { HeldTypes, LogCursor, TargetCursor } from '../event-log/log-cursor.js';
+import { findCursor, moveCursor } from '../event-log/log-reader.js';
 
 /**
  * Time between a delivery and the save of the position. After a crash, the events that were delivered in this time are
@@ -13,7 +14,7 @@ const SAVE_DELAY_MS = 250;
 const SKIPPED_SAVE_DELAY_MS = 10_000;
 
 interface Batch {
-  readonly end: LogPosition;
+  readonly end: LogCursor;
   readonly delivered: Promise<void>;
   isDelivered: boolean;
 }
@@ -23,7 +24,7 @@ interface Batch {
  * later, because a commit for each batch would be as expensive as the effect of the batch.
  */
 export class RelayProgress {
-  private position: LogPosition | undefined;
+  private position: LogCursor | undefined;
   private heldTypes: HeldTypes = {};
   private savedAt = 0;
   /** performance.now() of the next save. */
@@ -44,14 +45,24 @@ export class RelayProgress {
   ) {}
 
   /** The position after all batches that were delivered or are in flight. If a batch failed, throws its error. */
-  async readFrom(): Promise<LogPosition> {
+  async readFrom(): Promise<LogCursor> {
     if (this.failure) await this.waitUntilIdle();
     if (!this.position) {
-      const { txid, position, held } = await findCursor(this.dataSource, this.target, this.origin);
-      this.position = { txid, position };
+      const { held, ...position } = await findCursor(this.dataSource, this.target, this.origin);
+      this.position = position;
       this.heldTypes = held;
     }
     return this.inFlight.at(-1)?.end ?? this.position;
+  }
+
+  /** Whether the position is cached in memory. Otherwise another process may have moved it. */
+  get isLoaded(): boolean {
+    return this.position !== undefined;
+  }
+
+  /** The cursor after the batches that were delivered. No batch may be in flight. */
+  async cursor(): Promise<TargetCursor> {
+    return { ...(await this.readFrom()), held: this.heldTypes };
   }
 
   /** The types whose events are not delivered with the others. Complete after {@link readFrom}. */
@@ -63,7 +74,7 @@ export class RelayProgress {
    * Holds a type back from the current position, or moves the position of a held type. Without a position, the type is
    * no longer held. No batch may be in flight.
    */
-  hold(type: string, position: LogPosition | undefined): void {
+  hold(type: string, position: LogCursor | undefined): void {
     const { [type]: _, ...others } = this.heldTypes;
     this.heldTypes = position ? { ...others, [type]: position } : others;
     this.scheduleSave(SAVE_DELAY_MS);
@@ -76,7 +87,7 @@ export class RelayProgress {
   /**
    * Adds a batch that is being delivered. The position moves when this batch and all batches before it were delivered.
    */
-  addBatch(end: LogPosition, delivered: Promise<void>): void {
+  addBatch(end: LogCursor, delivered: Promise<void>): void {
     const batch: Batch = { end, isDelivered: false, delivered: delivered.then(() => this.markDelivered(batch)) };
     batch.delivered.catch((error: unknown) => {
       if (!this.inFlight.includes(batch)) return;
@@ -109,7 +120,7 @@ export class RelayProgress {
     while (this.inFlight[0]?.isDelivered) this.advance(this.inFlight.shift()!.end, true);
   }
 
-  advance(end: LogPosition, hasDelivered: boolean): void {
+  advance(end: LogCursor, hasDelivered: boolean): void {
     if (end === this.position) return;
     this.position = end;
     this.scheduleSave(hasDelivered ? SAVE_DELAY_MS : SKIPPED_SAVE_DELAY_MS);
@@ -126,7 +137,7 @@ export class RelayProgress {
 
   async save(): Promise<void> {
     if (this.position === undefined || this.dueAt === Number.POSITIVE_INFINITY) return;
-    await moveCursor(this.dataSource, this.target, this.position, this.heldTypes);
+    await moveCursor(this.dataSource, this.target, { ...this.position, held: this.heldTypes });
     this.savedAt = performance.now();
     this.dueAt = Number.POSITIVE_INFINITY;
   }

@@ -1,15 +1,7 @@
 import type { EventEnvelope } from '@svc/contracts';
 import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import {
-  holdLocks,
-  letTimePass,
-  ManualClock,
-  newMessagingDatabase,
-  openTransaction,
-  type TestDatabase,
-  waitUntil,
-} from '@svc/testing';
+import { holdLocks, letTimePass, ManualClock, newMessagingDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { findLag } from '../event-log/log-reader.js';
 import { EmbeddedBroker, EventLog, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
@@ -81,7 +73,7 @@ test('deliveries to a failing target are retried with backoff and logged less an
     return isWorking ? Promise.resolve() : Promise.reject(new Error('broken'));
   });
   const { log, lines } = newRecordingLog();
-  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, listeningPollMs: 5 });
   await append('a');
   await relay.start();
   // Commits nudge the relay during the backoff, and must not shorten it.
@@ -96,24 +88,6 @@ test('deliveries to a failing target are retried with backoff and logged less an
   for (const [i, pauseMs] of pauses.entries()) expect(pauseMs).toBeGreaterThan(25 * 2 ** (i + 1) - 2);
   const failed = 'relay: hand-over failed, will be retried';
   expect(lines).toEqual([failed, failed, failed, 'relay: hand-over works again']);
-});
-
-test('while an older transaction blocks events, the relay reads the log less and less often', async () => {
-  const broker = await newBroker(() => Promise.resolve());
-  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
-  events.onCommitted = (types) => relay.nudge(types);
-  await using olderTransaction = await openTransaction(dataSource);
-  await olderTransaction.query('SELECT pg_current_xact_id()');
-  await relay.start();
-  const query = jest.spyOn(dataSource, 'query');
-  await append('a');
-  await letTimePass(1_000);
-  // The relay reads the log after 2, 4, 8, … 64 ms and then every 100 ms, so there are about 15 queries.
-  expect(query.mock.calls.length).toBeGreaterThan(5);
-  expect(query.mock.calls.length).toBeLessThan(50);
-  await olderTransaction.commit();
-  await waitUntil('the log to be delivered', DEADLINE_MS, () => relay.isCaughtUp());
-  await relay.stop();
 });
 
 test('stop() does not wait for the end of the pause after a failure', async () => {
@@ -158,7 +132,7 @@ describe('a target with a window of two unconfirmed batches', () => {
         return [target];
       }
     })();
-    const settings = { ...RELAY_DEFAULTS, maxBatchEvents: 2, pollMs: 5 };
+    const settings = { ...RELAY_DEFAULTS, maxBatchEvents: 2, listeningPollMs: 5 };
     const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, settings);
     await append(...'abcdef');
     await relay.start();
@@ -217,7 +191,7 @@ test('a relay that cannot create partitions during a backup still delivers event
   const deliveredIds: string[] = [];
   const broker = await newBroker((batch) => Promise.resolve(void deliveredIds.push(...batch.map(({ id }) => id))));
   const { log, lines } = newRecordingLog();
-  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, listeningPollMs: 5 });
   await relay.start();
   await append('during the backup');
   await waitUntil('the delivery', DEADLINE_MS, () => Promise.resolve(deliveredIds.length === 1));
@@ -245,7 +219,7 @@ test('a target may be removed and added again without an error, and receives all
       Promise.resolve(void delivered.push(...batch.map(({ payload }) => (payload as { text: string }).text))),
   };
   const { log, lines } = newRecordingLog();
-  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
+  const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, listeningPollMs: 5 });
   events.onCommitted = (types) => relay.nudge(types);
   await relay.start();
   const subscription = await broker.subscribe(subscriber);
@@ -271,7 +245,10 @@ test('a target with maxBatchWaitMs receives all events of that time in one batch
     deliver: (batch) =>
       Promise.resolve(void batches.push(batch.map(({ payload }) => (payload as { text: string }).text))),
   });
-  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, pollMs: 60_000 });
+  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, {
+    ...RELAY_DEFAULTS,
+    listeningPollMs: 60_000,
+  });
   events.onCommitted = (types) => relay.nudge(types);
   await relay.start();
   await waitUntil('the first read of the log', DEADLINE_MS, () => relay.isCaughtUp());
@@ -288,7 +265,10 @@ test('a target with maxBatchWaitMs receives all events of that time in one batch
 
 test('the cursor is saved shortly after a delivery, and when the relay stops', async () => {
   const broker = await newBroker(() => Promise.resolve());
-  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, { ...RELAY_DEFAULTS, pollMs: 60_000 });
+  const relay = new Relay(dataSource, broker, clock, newRecordingLog().log, {
+    ...RELAY_DEFAULTS,
+    listeningPollMs: 60_000,
+  });
   events.onCommitted = (types) => relay.nudge(types);
   const readCursors = (): Promise<unknown[]> => dataSource.query('SELECT txid FROM relay_cursors');
   await relay.start();
@@ -336,4 +316,53 @@ test('the lag of a target contains the number of waiting events and the time of 
   expect(await findLag(dataSource, 'target')).toEqual({ waiting: 3, since });
   await new Relay(dataSource, broker, clock, newRecordingLog().log).deliverAll();
   expect(await findLag(dataSource, 'target')).toEqual({ waiting: 0, since: null });
+});
+
+describe('a relay with seven targets in one process', () => {
+  const types = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.happened.v1`);
+  let delivered: string[];
+  let relay: Relay;
+  let countReads: () => number;
+
+  beforeEach(async () => {
+    delivered = [];
+    const broker = new EmbeddedBroker();
+    for (const [i, type] of types.entries())
+      await broker.subscribe({
+        name: `target ${i}`,
+        types: new Set([ThingHappenedV1.name, type]),
+        ...(i < 4 ? { maxBatchWaitMs: 20 } : {}),
+        deliver: (batch) => Promise.resolve(void delivered.push(...batch.map((event) => `${i}: ${event.type}`))),
+      });
+    const settings = { ...RELAY_DEFAULTS, listeningPollMs: 200 };
+    relay = new Relay(dataSource, broker, clock, newRecordingLog().log, settings);
+    events.onCommitted = (committed) => relay.nudge(committed);
+    const query = jest.spyOn(dataSource, 'query');
+    countReads = () => query.mock.calls.filter(([sql]) => sql.includes('pg_current_snapshot')).length;
+    await relay.start();
+  });
+  afterEach(() => relay.stop());
+
+  test('reads the log once for the targets without a wait and once for the others, and each gets its own types', async () => {
+    await letTimePass(300);
+    const readsBefore = countReads();
+    await append('x');
+    await waitUntil('the deliveries', DEADLINE_MS, () => Promise.resolve(delivered.length === 7));
+    // Up to two of the reads are those of polls.
+    expect(countReads() - readsBefore).toBeLessThanOrEqual(4);
+    for (const type of types)
+      await inTransaction(dataSource, (tx) => events.append(tx, { ...newThingEvent('x'), type: { name: type } }));
+    await waitUntil('the deliveries', DEADLINE_MS, () => Promise.resolve(delivered.length === 14));
+    expect(delivered.slice(7).sort()).toEqual(types.map((type, i) => `${i}: ${type}`));
+  });
+
+  test('reads the log once for each poll while there are no events', async () => {
+    await append('x');
+    await waitUntil('the deliveries', DEADLINE_MS, () => Promise.resolve(delivered.length === 7));
+    await letTimePass(1_000);
+    const readsBefore = countReads();
+    await letTimePass(2_000);
+    expect(countReads() - readsBefore).toBeLessThanOrEqual(12);
+    expect(countReads() - readsBefore).toBeGreaterThan(5);
+  });
 });

@@ -1,37 +1,34 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
+import type { Broker, RelayTarget, Subscription } from '../broker/broker.js';
 import { findLag, hasEventsBeyond, hasType, type LogBounds } from '../event-log/log-reader.js';
 import { ensureMonthPartitions } from '../event-log/month-partitions.js';
+import { SharedLogReader } from '../event-log/shared-log-reader.js';
 import type { MessagingLog } from '../log.js';
 import { Replays } from '../replay/replays.js';
-import { HorizonWatch } from './horizon-watch.js';
+import { Signal } from '../signal.js';
+import { GroupDelivery } from './group-delivery.js';
 import { Lease } from './lease.js';
 import { type LoopTask, RelayLoop, type Step } from './relay-loop.js';
-import { observeHeldBack, observeLag } from './relay-metrics.js';
-import { hasSeparateCursors } from './separate-cursors.js';
-import { SeparatedTarget } from './separated-target.js';
+import { observeLag } from './relay-metrics.js';
 import { TargetDelivery } from './target-delivery.js';
 import { WakeUps } from './wake-ups.js';
 
 export interface RelaySettings extends LogBounds {
-  /** Interval between two reads of the log. A commit in this process wakes the relay earlier. */
+  /** Interval between two polls of the log. A commit in this process wakes the relay earlier. */
   readonly pollMs: number;
-  /** The same interval while commits in other processes wake the relay too: see {@link WakeUps}. */
+  /** The same interval while every commit wakes the relay, also in other processes: see {@link WakeUps}. */
   readonly listeningPollMs: number;
   /** If the relaying process crashes, another process continues after this time. */
   readonly leaseMs: number;
-  /** A transaction that holds back events for longer than this is reported. */
-  readonly heldBackAfterMs: number;
 }
 
 export const RELAY_DEFAULTS: RelaySettings = {
   maxBatchEvents: 200,
   maxBatchBytes: 4 * 1024 * 1024,
   pollMs: 500,
-  listeningPollMs: 2_000,
+  listeningPollMs: 5_000,
   leaseMs: 4_000,
-  heldBackAfterMs: 2_000,
 };
 
 const PARTITIONS_RETRY_MS = 60_000;
@@ -40,27 +37,26 @@ const PARTITIONS_RETRY_MS = 60_000;
  * polls as on those of its log.
  */
 const POLLS_PER_REPLAY_POLL = 4;
-const NO_EVENTS: Step = { deliveredCount: 0, hasMore: false, isBlocked: false };
 
 /**
- * Reads a service's event log from a durable cursor and delivers the events. Each target has its own cursor, so that a
- * slow consumer does not delay other consumers. The relay reads only events of transactions that are older than the
- * oldest open transaction (pg_snapshot_xmin), in the order (txid, position), because PostgreSQL assigns positions
- * before the commit. A cursor that consists only of a position would skip the events of a transaction that commits
- * late.
+ * Delivers the committed events of a service's log. Each target has its own durable cursor, so that a slow consumer
+ * does not delay other consumers. PostgreSQL assigns positions before the commit, so a transaction may commit events
+ * before the position of a cursor. Therefore a cursor also contains the transactions that were open at the time of the
+ * read (see {@link LogCursor}).
  *
  * Delivers each event at least once: the cursor moves after the delivery, so a crash between the delivery and the move
  * repeats the delivery (see {@link TargetDelivery}).
  */
 export class Relay {
   private readonly lease: Lease;
+  private readonly reader: SharedLogReader;
   private readonly loops = new Set<RelayLoop>();
-  /** One for each target with several consumers. */
-  private readonly groupRelays = new Set<Promise<void>>();
+  private readonly targetLoops = new Map<RelayTarget, RelayLoop>();
   private isStopping = false;
+  private readonly pollSignal = new Signal();
+  private polling: Promise<void> | undefined;
   private stopWatching: () => void = () => undefined;
   private stopObserving: () => void = () => undefined;
-  private readonly horizon: HorizonWatch;
   private partitionedMonth = '';
   private partitionsRetryAt = new Date(0);
   private readonly replays: Replays | undefined;
@@ -77,7 +73,10 @@ export class Relay {
     private readonly settings: RelaySettings = RELAY_DEFAULTS,
   ) {
     this.lease = new Lease(dataSource, clock, settings.leaseMs);
-    this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
+    this.reader = new SharedLogReader(dataSource, settings, () => {
+      const consumers = [...this.loops].flatMap(({ task }) => task.target ?? []);
+      return [...new Set([...broker.targets(), ...consumers])].map(({ types }) => types);
+    });
     this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
     this.wakeUps =
       broker.connection &&
@@ -93,10 +92,9 @@ export class Relay {
     this.stopWatching = this.broker.watchTargets(() => this.updateLoops());
     this.updateLoops();
     await this.serveReplays();
+    this.polling ??= this.poll();
     this.stopObserving();
-    const unobserveLag = observeLag(this.dataSource, () => this.relayedTargets(), this.clock);
-    const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
-    this.stopObserving = () => (unobserveLag(), unobserveHeldBack());
+    this.stopObserving = observeLag(this.dataSource, () => this.relayedTargets(), this.clock);
   }
 
   /**
@@ -125,9 +123,12 @@ export class Relay {
     await this.replayRequests?.close();
     this.replayRequests = undefined;
     this.isStopping = true;
+    this.pollSignal.nudge();
+    await this.polling;
+    this.polling = undefined;
     for (const loop of this.loops) loop.end();
     await Promise.all([...this.loops].map(({ ended }) => ended));
-    await Promise.all(this.groupRelays);
+    this.targetLoops.clear();
     // If the database is unavailable, the lease expires instead.
     await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
   }
@@ -164,110 +165,48 @@ export class Relay {
     return true;
   }
 
-  /**
-   * Whether an older transaction, in any database of the server, has held back events for longer than the setting
-   * `heldBackAfterMs`.
-   */
-  get isHeldBack(): boolean {
-    return this.horizon.heldBack !== undefined;
-  }
-
-  /** Whether commits in other processes wake this relay. Otherwise it finds their events with its next poll. */
+  /** Whether every commit wakes this relay, also in other processes. Otherwise it finds their events with its next poll. */
   get isWokenByOthers(): boolean {
-    return this.wakeUps?.areReceived ?? false;
+    return this.wakeUps?.areReceived ?? true;
   }
 
-  /** The targets that have a loop. */
+  /** The targets that receive the log. A group whose consumers are separated is not among them. */
   private relayedTargets(): readonly RelayTarget[] {
-    return [...this.loops].flatMap(({ task }) => task.target ?? []);
+    const targets = [...this.loops].flatMap(({ task }) => task.target ?? []);
+    return targets.filter(({ name }) => !targets.some((consumer) => consumer.name.startsWith(`${name}/`)));
+  }
+
+  /** Finds the events and replay requests whose wake-ups were lost. */
+  private async poll(): Promise<void> {
+    for (let polls = 1; !this.isStopping; polls++) {
+      const { listeningPollMs, pollMs } = this.settings;
+      await this.pollSignal.wait(this.isWokenByOthers ? listeningPollMs : pollMs);
+      for (const loop of this.loops) if (loop !== this.replayLoop || polls % POLLS_PER_REPLAY_POLL === 0) loop.poll();
+    }
   }
 
   /** Starts loops for new targets, and ends the loops of removed targets. */
   private updateLoops(): void {
     const targets = new Set(this.broker.targets());
-    for (const loop of this.loops) {
-      const { target } = loop.task;
-      if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
-    }
-    for (const target of targets) {
-      if (target.consumerTargets) this.startGroupRelay(target);
-      else this.relayTo(target);
-    }
-  }
-
-  private relayTo(target: RelayTarget, origin?: string): RelayLoop {
-    const delivery = this.newDelivery(target, () => loop.nudge(), origin);
-    const { progress } = delivery;
-    const step = (isRecovering: boolean): Promise<Step> => delivery.step(isRecovering);
-    const onLeaseLost = (): void => void this.horizon.report(target.name, false);
-    const loop: RelayLoop = this.startLoop({ name: target.name, target, progress, step, onLeaseLost });
-    return loop;
-  }
-
-  private startGroupRelay(target: RelayTarget): void {
-    const relay = this.relayToGroup(target).finally(() => this.groupRelays.delete(relay));
-    this.groupRelays.add(relay);
-  }
-
-  /** Relays to several consumers: together, and separately from a refusal until all have caught up (ADR 19). */
-  private async relayToGroup(target: RelayTarget): Promise<void> {
-    while (!this.isStopping) {
-      const separated = await this.relayTogether(target);
-      if (separated) await this.relaySeparately(target, separated);
-    }
-  }
-
-  /** Resolves when the consumers must be served separately, or to undefined when the relay stops. */
-  private async relayTogether(target: RelayTarget): Promise<SeparatedTarget | undefined> {
-    const delivery = this.newDelivery(target, () => loop.nudge());
-    const { progress } = delivery;
-    const { dataSource, log } = this;
-    let separated: SeparatedTarget | undefined;
-    /** Resolves to false if the target cannot list its consumers. Then the relay can only retry the delivery to all. */
-    const separate = async (): Promise<boolean> => {
-      await progress.save();
-      const startLoop = (consumer: RelayTarget): RelayLoop => this.relayTo(consumer, target.name);
-      const next = new SeparatedTarget(target, { dataSource, log, startLoop });
-      if (!(await next.begin())) return false;
-      separated = next;
+    for (const [target, loop] of this.targetLoops) {
+      if (targets.has(target)) continue;
       loop.end();
-      return true;
-    };
-    let isChecked = false;
-    const loop: RelayLoop = this.startLoop({
-      name: target.name,
-      target,
-      progress,
-      step: async (isRecovering) => {
-        // The process that held the lease before may have begun to relay to each consumer separately.
-        const isSeparated = !isChecked && (await hasSeparateCursors(dataSource, target.name));
-        if (isSeparated && (await separate())) return NO_EVENTS;
-        isChecked = true;
-        return delivery.step(isRecovering);
-      },
-      handleFailure: async (error) => error instanceof ConsumerRefusedError && separate(),
-      onLeaseLost: () => {
-        isChecked = false;
-        void this.horizon.report(target.name, false);
-      },
-    });
-    await loop.ended;
-    return separated;
+      this.targetLoops.delete(target);
+    }
+    for (const target of targets) if (!this.targetLoops.has(target)) this.targetLoops.set(target, this.relayTo(target));
   }
 
-  /** Resolves when all consumers have caught up, and when the relay stops or has lost the lease. */
-  private async relaySeparately(target: RelayTarget, separated: SeparatedTarget): Promise<void> {
-    const loop: RelayLoop = this.startLoop({
-      name: `${target.name}, separated`,
-      step: async () => {
-        if (await separated.step()) loop.end();
-        return NO_EVENTS;
-      },
-      // Another process may then relay. It finds the cursors of the consumers in the database.
-      onLeaseLost: () => loop.end(),
-    });
-    await loop.ended;
-    await separated.endLoops();
+  /** @param group name of the target whose cursor is used until the target has its own */
+  private relayTo(target: RelayTarget, group?: string): RelayLoop {
+    const { dataSource, log } = this;
+    const toTarget = this.newDelivery(target, () => loop.nudge(), group);
+    const startLoop = (consumer: RelayTarget): RelayLoop => this.relayTo(consumer, target.name);
+    const delivery = target.consumerTargets
+      ? new GroupDelivery(target, toTarget, { dataSource, log, startLoop })
+      : toTarget;
+    const step = (isRecovering: boolean): Promise<Step> => delivery.step(isRecovering);
+    const loop: RelayLoop = this.startLoop({ name: target.name, target, progress: toTarget.progress, step });
+    return loop;
   }
 
   private async serveReplays(): Promise<void> {
@@ -275,9 +214,9 @@ export class Relay {
     if (!replays || this.replayRequests) return;
     const step = async (): Promise<Step> => {
       const deliveredCount = await replays.step();
-      return { deliveredCount, hasMore: deliveredCount > 0, isBlocked: false };
+      return { deliveredCount, hasMore: deliveredCount > 0 };
     };
-    const loop = this.startLoop({ name: 'replays', step }, POLLS_PER_REPLAY_POLL);
+    const loop = this.startLoop({ name: 'replays', step });
     this.replayLoop = loop;
     this.replayRequests = await this.broker.eventReplay?.serveRequests(
       async (request) => {
@@ -289,30 +228,19 @@ export class Relay {
     );
   }
 
-  /** @param pollFactor by how much the loop polls less often than the loops of the log */
-  private startLoop(task: LoopTask, pollFactor = 1): RelayLoop {
-    const { lease, log } = this;
-    const { leaseMs, pollMs, listeningPollMs } = this.settings;
-    const loop = new RelayLoop(task, {
-      lease,
-      log,
-      leaseMs,
-      blockedPollMs: pollMs,
-      pollMs: () => pollFactor * (this.isWokenByOthers ? listeningPollMs : pollMs),
-      beforeStep: () => this.ensurePartitions(),
-    });
+  private startLoop(task: LoopTask): RelayLoop {
+    const { lease, log, settings } = this;
+    const beforeStep = (): Promise<void> => this.ensurePartitions();
+    const loop = new RelayLoop(task, { lease, log, leaseMs: settings.leaseMs, beforeStep });
     if (this.isStopping) loop.end();
     this.loops.add(loop);
-    void loop.run().finally(() => {
-      this.loops.delete(loop);
-      return this.horizon.report(task.name, false);
-    });
+    void loop.run().finally(() => this.loops.delete(loop));
     return loop;
   }
 
   private newDelivery(target: RelayTarget, onFailure?: () => void, origin?: string): TargetDelivery {
-    const { dataSource, clock, log, settings: bounds, horizon } = this;
-    return new TargetDelivery(target, { dataSource, clock, log, bounds, horizon }, onFailure, origin);
+    const { dataSource, clock, log, settings: bounds, reader } = this;
+    return new TargetDelivery(target, { dataSource, clock, log, bounds, reader }, onFailure, origin);
   }
 
   /** Creates the partitions of this month and the next two months, at the start and at the beginning of each month. */

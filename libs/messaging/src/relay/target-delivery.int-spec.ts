@@ -5,8 +5,8 @@ import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note } from '../../test/harness/effects.js';
 import { type RelayTarget, TypesRefusedError } from '../broker/broker.js';
 import { findCursor } from '../event-log/log-reader.js';
+import { SharedLogReader } from '../event-log/shared-log-reader.js';
 import { EventLog, RELAY_DEFAULTS } from '../index.js';
-import { HorizonWatch } from './horizon-watch.js';
 import { TargetDelivery } from './target-delivery.js';
 
 // A target refuses the events of some types: which events are delivered, in which order, and when they are tried again.
@@ -53,8 +53,8 @@ afterAll(async () => {
 
 function newDelivery(maxBatchEvents = 2): TargetDelivery {
   const bounds = { ...RELAY_DEFAULTS, maxBatchEvents };
-  const horizon = new HorizonWatch(dataSource, log, 10_000);
-  return new TargetDelivery(target, { dataSource, clock, log, bounds, horizon });
+  const reader = new SharedLogReader(dataSource, bounds, () => [undefined]);
+  return new TargetDelivery(target, { dataSource, clock, log, bounds, reader });
 }
 
 /** Delivers everything that can be delivered now. Fails if the steps do not end. */

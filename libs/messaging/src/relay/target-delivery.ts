@@ -1,9 +1,10 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type RelayTarget, TypesRefusedError } from '../broker/broker.js';
-import { type LogBounds, type LogPosition, readLog } from '../event-log/log-reader.js';
+import type { LogCursor } from '../event-log/log-cursor.js';
+import { type LogBounds, readLog } from '../event-log/log-reader.js';
+import type { SharedLogReader } from '../event-log/shared-log-reader.js';
 import type { MessagingLog } from '../log.js';
-import type { HorizonWatch } from './horizon-watch.js';
 import type { Step } from './relay-loop.js';
 import { RelayProgress } from './relay-progress.js';
 
@@ -13,7 +14,7 @@ interface DeliveryContext {
   readonly clock: Clock;
   readonly log: MessagingLog;
   readonly bounds: LogBounds;
-  readonly horizon: HorizonWatch;
+  readonly reader: SharedLogReader;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -51,25 +52,23 @@ export class TargetDelivery {
     } catch (error) {
       if (!(error instanceof TypesRefusedError)) throw error;
       await this.holdBack(error);
-      return { deliveredCount: 0, hasMore: true, isBlocked: false };
+      return { deliveredCount: 0, hasMore: true };
     }
   }
 
   private async deliverBatch(isRecovering: boolean): Promise<Step> {
     const { target, progress } = this;
-    const { dataSource, bounds, horizon } = this.context;
-    const after = await progress.readFrom();
-    const exceptTypes = new Set(Object.keys(progress.held));
-    const { events, end, hasMore, isBlocked } = await readLog(
-      dataSource,
-      { after, types: target.types, exceptTypes },
-      bounds,
-    );
-    await horizon.report(target.name, isBlocked && events.length === 0);
-    if (events.length > 0) progress.addBatch(end, target.deliver(events));
-    else if (progress.isIdle) progress.advance(end, false);
+    const batch = await this.context.reader.read(await progress.readFrom());
+    const events = batch.events.filter(({ type }) => this.isWanted(type));
+    if (events.length > 0) progress.addBatch(batch.end, target.deliver(events));
+    else if (progress.isIdle) progress.advance(batch.end, false);
     await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
-    return { deliveredCount: events.length, hasMore, isBlocked };
+    return { deliveredCount: events.length, hasMore: batch.hasMore };
+  }
+
+  private isWanted(type: string): boolean {
+    const { types } = this.target;
+    return (!types || types.has(type)) && !Object.hasOwn(this.progress.held, type);
   }
 
   /** Called after a refusal, when no batch is in flight, so the refused events are after the current position. */
@@ -120,7 +119,7 @@ export class TargetDelivery {
   }
 
   /** Call this after a batch of the held type was delivered up to the position, or to the end without a position. */
-  private release(type: string, position: LogPosition | undefined): void {
+  private release(type: string, position: LogCursor | undefined): void {
     this.progress.hold(type, position);
     if (position) return;
     this.refused.delete(type);

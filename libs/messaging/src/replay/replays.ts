@@ -2,6 +2,7 @@ import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type EventReplay, type ReplayRequest, TypesRefusedError } from '../broker/broker.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+import { LOG_BEGINNING } from '../event-log/log-cursor.js';
 import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
@@ -10,15 +11,15 @@ const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 30_000;
 
 interface OpenReplay extends ReplayRequest {
-  /** Id (xid8) of the oldest transaction that was open. The replay contains only events of older transactions. */
-  readonly until: string;
+  /** Snapshot (pg_snapshot) of the request. The replay contains the events that were committed then. */
+  readonly snapshot: string;
 }
 
 /**
- * Serves replays to services that subscribed late. A replay consists of all events of one type in the log, up to the
- * oldest transaction that was open at the time of the request. It is sent directly to the requesting service. The relay
- * publishes later events to that service anyway. A batch that the relay was publishing at the time of the request may
- * arrive twice, and the inbox ignores the second delivery.
+ * Serves replays to services that subscribed late. A replay consists of all events of one type that were committed at
+ * the time of the request. It is sent directly to the requesting service. The relay publishes later events to that
+ * service anyway. A batch that the relay was publishing at the time of the request may arrive twice, and the inbox
+ * ignores the second delivery.
  */
 export class Replays {
   /** Services that accept no events now, and requests (by id) whose type the broker refuses. */
@@ -38,9 +39,9 @@ export class Replays {
    */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO replays (id, service, type, until, requested_at)
-       VALUES ($1, $2, $3, pg_snapshot_xmin(pg_current_snapshot()), $4)
-       ON CONFLICT (id) DO UPDATE SET served_at = NULL, until = excluded.until, requested_at = excluded.requested_at
+      `INSERT INTO replays (id, service, type, snapshot, requested_at)
+       VALUES ($1, $2, $3, pg_current_snapshot(), $4)
+       ON CONFLICT (id) DO UPDATE SET served_at = NULL, snapshot = excluded.snapshot, requested_at = excluded.requested_at
        WHERE replays.served_at IS NOT NULL`,
       [id, service, type, this.clock.now()],
     );
@@ -55,7 +56,7 @@ export class Replays {
     const now = this.clock.now().getTime();
     const paused = [...this.paused].flatMap(([name, { untilMs }]) => (untilMs > now ? [name] : []));
     const [replay] = await this.dataSource.query<OpenReplay[]>(
-      `SELECT id, service, type, until::text FROM replays
+      `SELECT id, service, type, snapshot::text FROM replays
         WHERE served_at IS NULL AND NOT service = ANY($1) AND NOT id::text = ANY($1) ORDER BY requested_at, id LIMIT 1`,
       [paused],
     );
@@ -83,14 +84,15 @@ export class Replays {
   private async serve(replay: OpenReplay): Promise<number> {
     const cursor = `replay:${replay.id}`;
     const after = await findCursor(this.dataSource, cursor);
-    const scope = { after, types: new Set([replay.type]), until: replay.until };
-    const batch = await readLog(this.dataSource, scope, this.bounds);
-    if (batch.end === after) return this.finish(replay, cursor);
+    const { service, type, snapshot } = replay;
+    const batch = await readLog(this.dataSource, { after, types: new Set([type]), snapshot }, this.bounds);
     // A service whose queue was deleted requests the replay again at its next start.
-    if (batch.events.length > 0 && !(await this.eventReplay.deliver(replay.service, batch.events)))
+    if (batch.events.length > 0 && !(await this.eventReplay.deliver(service, batch.events)))
       return this.close(replay, cursor);
-    await moveCursor(this.dataSource, cursor, batch.end);
-    return 1;
+    // The relay publishes the events of the transactions that are open now.
+    const { txid, position } = batch.end;
+    await moveCursor(this.dataSource, cursor, { ...LOG_BEGINNING, txid, position });
+    return batch.hasMore ? 1 : this.finish(replay, cursor);
   }
 
   private async finish(replay: OpenReplay, cursor: string): Promise<number> {

@@ -8,7 +8,6 @@ import {
   expectEffects,
   newNoteEvent,
   NotedV1,
-  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import type { MessagingHarness } from '../harness/harness.js';
@@ -45,34 +44,59 @@ export function logContract(harness: () => MessagingHarness): void {
     await expect(appendNotes(producer, 'x'.repeat(MAX_EVENT_BYTES))).rejects.toThrow('noted.v1 is over');
   });
 
-  test('the events of a transaction that commits after a later transaction are not skipped', async () => {
+  test('an event is delivered at once while an older transaction is open, whose events follow after its commit', async () => {
     const history = await createEffectsTable(harness(), 'history');
-    const log = await harness().database('processor');
+    let handled = 0;
+    await harness().startConsumer('history', {
+      events: {
+        [NotedV1.name]: async (events, context) => {
+          handled += events.length;
+          await writeEffects(events, context);
+        },
+      },
+    });
     const producer = await harness().startProducer('processor');
-    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
     await producer.relay.start();
 
     await using lastToCommit = await openTransaction(producer.dataSource);
     await producer.events.append(lastToCommit.manager, newNoteEvent('first position, last commit'));
     await appendNotes(producer, 'second position, first commit');
-
-    // A cursor that consisted only of the position would now read the second event, store its position, and skip the
-    // first event.
-    const visibleRows = await log.query<{ position: number; text: string }[]>(
-      `SELECT position, payload->>'text' AS text FROM event_log WHERE position > 0 ORDER BY position`,
-    );
-    expect(visibleRows.map(({ text }) => text)).toEqual(['second position, first commit']);
-    expect(await producer.relay.deliverAll()).toBe(0);
+    await expectEffects(history, ['second position, first commit']);
+    // The cursor has passed the position of the open transaction.
+    await waitUntil('the relay to catch up', DEADLINE_MS, () => producer.relay.isCaughtUp());
 
     await lastToCommit.commit();
-    const skipped = await log.query<{ text: string }[]>(
-      `SELECT payload->>'text' AS text FROM event_log WHERE position < $1`,
-      [visibleRows[0]!.position],
-    );
-    expect(skipped).toEqual([{ text: 'first position, last commit' }]);
+    await appendNotes(producer, 'third');
+    await expectEffects(history, ['second position, first commit', 'first position, last commit', 'third']);
+    await waitUntil('the relay to catch up', DEADLINE_MS, () => producer.relay.isCaughtUp());
+    expect(handled).toBe(3);
+  });
 
-    await expectEffects(history, ['first position, last commit', 'second position, first commit']);
-    expect(await readEffects(history)).toEqual(['first position, last commit', 'second position, first commit']);
+  test('the events of a transaction that was open when the relay crashed are delivered by the next process', async () => {
+    const history = await createEffectsTable(harness(), 'history');
+    const log = await harness().database('processor');
+    await harness().startConsumer('history', { events: { [NotedV1.name]: writeEffects } });
+    const [crashing, writer, nextProcess] = [
+      await harness().startProducer('processor'),
+      await harness().startProducer('processor'),
+      await harness().startProducer('processor'),
+    ];
+    await crashing.relay.start();
+    await using lastToCommit = await openTransaction(writer.dataSource);
+    await writer.events.append(lastToCommit.manager, newNoteEvent('first position, last commit'));
+    await appendNotes(crashing, 'second position, first commit');
+    await waitUntil('the cursor to move', DEADLINE_MS, async () => {
+      const [row] = await log.query<[{ open: number }?]>('SELECT cardinality(open_txids) AS open FROM relay_cursors');
+      return row?.open === 1;
+    });
+    await crashing.crash();
+    await lastToCommit.commit();
+
+    // The lease of the crashed process expires after 400 ms.
+    harness().clock.advance(400);
+    await nextProcess.relay.start();
+    await expectEffects(history, ['second position, first commit', 'first position, last commit']);
+    await waitUntil('the relay to catch up', DEADLINE_MS, () => nextProcess.relay.isCaughtUp());
   });
 
   test('the events of a transaction that began first and appends last are not skipped', async () => {

@@ -10,10 +10,7 @@ export interface Note {
 }
 export const NotedV1 = eventType<Note>('noted.v1');
 
-/**
- * Longest wait for an expected result. It is longer than the statement timeout, because a long statement of another
- * test delays all relays on the same server.
- */
+/** Longest wait for an expected result. */
 export const DEADLINE_MS = 20_000;
 
 /** Creates a table for effects. It has no unique constraint, so that a test can find duplicate effects. */

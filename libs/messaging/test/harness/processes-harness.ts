@@ -66,6 +66,7 @@ export class ProcessesHarness implements MessagingHarness {
     const relay = new Relay(dataSource, broker, this.clock, this.messagingLog, {
       ...RELAY_DEFAULTS,
       pollMs: 50,
+      listeningPollMs: 50,
       leaseMs: 400,
     });
     events.onCommitted = (types) => relay.nudge(types);

@@ -271,8 +271,6 @@ describe('event replay', () => {
     await gate.reached;
     const quick = await harness.startConsumer('late', { events: { [NotedV1.name]: writeEffects } });
     const meanwhile = Array.from({ length: 40 }, (_, i) => `meanwhile ${i}`);
-    // The events are not appended to the log, because the open transaction of the waiting handler would hold back the
-    // relay.
     await publishDirectly(...meanwhile.map((text) => anEvent(NotedV1, text, 1, { text })));
     await waitUntil('the live events', DEADLINE_MS, async () => {
       const handledTexts = new Set(await readEffects(lateEffects));

@@ -8,9 +8,7 @@ import { notReady, ReadinessCheck } from './readiness.js';
  * `/health/live`: the process responds. `/health/ready`: the service can accept requests, so its database responds and
  * is writable. If the broker is unavailable or blocked, the response contains that state, but the service stays ready
  * (ADR 7): requests that need the broker get a 503, and all other requests are handled. It is not ready if it cannot
- * receive requests although the broker is available, because other replicas can (ADR 68). The service stays ready if
- * a transaction of another service holds back its relay (ADR 27), because otherwise one transaction would make all
- * services of the database server unready at the same time.
+ * receive requests although the broker is available, because other replicas can (ADR 68).
  *
  * @internal
  */
@@ -33,7 +31,7 @@ export class HealthController {
 
   /** Reports whether the service can accept work. */
   @Get('ready')
-  async ready(): Promise<{ status: string; broker?: string; relay?: string; unattached?: string[] }> {
+  async ready(): Promise<{ status: string; broker?: string; unattached?: string[] }> {
     if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
     // A new release needs new permissions at the broker (ADR 26). A rollout must wait until they are imported.
     const refused = this.transport.missingPermissions;
@@ -51,7 +49,6 @@ export class HealthController {
       status: 'ok',
       ...(brokerState === undefined ? {} : { broker: brokerState }),
       ...(unattachedQueues.length > 0 ? { unattached: unattachedQueues.map(({ name }) => name) } : {}),
-      ...(this.relay.isHeldBack ? { relay: 'held back' } : {}),
     };
   }
 }

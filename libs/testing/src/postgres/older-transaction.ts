@@ -3,8 +3,8 @@ import pg from 'pg';
 import { newTestDatabase } from './test-database.js';
 
 /**
- * An open transaction in another database of the server. It has a transaction id, so every relay of the server waits
- * until it ends. `await using` ends it at the end of its scope.
+ * An open transaction in another database of the server. It has a transaction id, so the seals of the ledger and the feed of
+ * notifications wait until it ends. `await using` ends it at the end of its scope.
  */
 export interface OlderTransaction extends AsyncDisposable {
   readonly pid: number;

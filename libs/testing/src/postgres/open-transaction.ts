@@ -4,7 +4,7 @@ import { waitUntil } from '../wait-until.js';
 
 /**
  * A transaction on its own connection, for `await using`. It is rolled back at the end of its scope, unless it was
- * committed. Otherwise the transaction of a failed test would keep its locks and delay all relays of the server.
+ * committed. Otherwise the transaction of a failed test would keep its locks.
  */
 export interface OpenTransaction extends AsyncDisposable {
   readonly manager: Transaction;
