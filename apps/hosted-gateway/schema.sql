@@ -211,12 +211,12 @@ CREATE TABLE known_invoices (
     CONSTRAINT known_invoices_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT known_invoices_external_reference CHECK ((length(external_reference) <= 100)),
     CONSTRAINT known_invoices_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
+    CONSTRAINT known_invoices_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100))),
     CONSTRAINT known_invoices_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT known_invoices_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT known_invoices_payable_version CHECK ((payable_version > 0)),
-    CONSTRAINT known_invoices_site_reference CHECK ((length(site_reference) <= 100)),
     CONSTRAINT known_invoices_payment_count CHECK (((payment_count >= 0) AND (payment_count <= 100))),
-    CONSTRAINT known_invoices_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100)))
+    CONSTRAINT known_invoices_site_reference CHECK ((length(site_reference) <= 100))
 )
 WITH (fillfactor='70');
 
@@ -350,11 +350,11 @@ CREATE TABLE sessions (
     CONSTRAINT sessions_origin CHECK ((length(origin) <= 2048)),
     CONSTRAINT sessions_payable_state CHECK ((payable_state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT sessions_payable_version CHECK ((payable_version > 0)),
+    CONSTRAINT sessions_payment_count CHECK (((payment_count >= 0) AND (payment_count <= 100))),
     CONSTRAINT sessions_request_id CHECK ((length(request_id) <= 100)),
     CONSTRAINT sessions_return_url CHECK ((length(return_url) <= 2048)),
     CONSTRAINT sessions_site_name CHECK ((length(site_name) <= 100)),
-    CONSTRAINT sessions_traceparent CHECK ((length(traceparent) <= 100)),
-    CONSTRAINT sessions_payment_count CHECK (((payment_count >= 0) AND (payment_count <= 100)))
+    CONSTRAINT sessions_traceparent CHECK ((length(traceparent) <= 100))
 )
 WITH (fillfactor='50');
 

@@ -38,7 +38,7 @@ export class ReconciledMerchant {
     const { state = 'success' } = row;
     await this.insert('payables', {
       ...{ payable_id: payableId, mode: 'test', merchant_id: this.owner.merchantId, site_id: 5001 },
-      ...{ amount: 100, currency: 'ZAR', expires_at: EARLY, max_payments: 100, paymentCount: 1, version: 1 },
+      ...{ amount: 100, currency: 'ZAR', expires_at: EARLY, max_payments: 100, payment_count: 1, version: 1 },
       ...{ source: { kind: 'session', sessionId: payableId, merchantOrderId: 'order-1' }, state: 'closed' },
       ...{ created_at: EARLY, modified_at: EARLY, ...payable },
     });
