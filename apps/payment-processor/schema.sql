@@ -392,10 +392,10 @@ CREATE TABLE payables (
     CONSTRAINT payables_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT payables_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT payables_holder CHECK (((state = ANY (ARRAY['reserved'::text, 'paid'::text])) = (holder IS NOT NULL))),
+    CONSTRAINT payables_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100))),
     CONSTRAINT payables_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text]))),
     CONSTRAINT payables_payment_count CHECK (((payment_count >= 0) AND (payment_count <= max_payments))),
-    CONSTRAINT payables_max_payments CHECK (((max_payments >= 1) AND (max_payments <= 100)))
+    CONSTRAINT payables_state CHECK ((state = ANY (ARRAY['open'::text, 'reserved'::text, 'paid'::text, 'refused'::text, 'closed'::text])))
 )
 WITH (fillfactor='60');
 
@@ -458,12 +458,13 @@ CREATE TABLE reconciliations (
     ended_at timestamp with time zone,
     differences bigint,
     open bigint,
+    is_whole_day boolean,
     result json,
     failure text,
     CONSTRAINT reconciliations_ended CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT reconciliations_failure CHECK ((length(failure) <= 500)),
     CONSTRAINT reconciliations_lease CHECK (((state = 'running'::text) = (leased_until IS NOT NULL))),
-    CONSTRAINT reconciliations_result CHECK (((state = 'done'::text) = ((result IS NOT NULL) AND (differences IS NOT NULL) AND (open IS NOT NULL)))),
+    CONSTRAINT reconciliations_result CHECK (((state = 'done'::text) = (num_nulls(result, differences, open, is_whole_day) = 0))),
     CONSTRAINT reconciliations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
 );
 

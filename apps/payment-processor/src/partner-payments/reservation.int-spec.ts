@@ -52,7 +52,7 @@ describe('a payable with a concurrent change', () => {
   });
 
   test.each([
-    ['a later version', `version = version + 2, paymentCount = paymentCount + 1`, { version: 4, paymentCount: 2 }],
+    ['a later version', `version = version + 2, payment_count = payment_count + 1`, { version: 4, paymentCount: 2 }],
     ['an earlier version', `version = version - 1`, { version: 1, paymentCount: 1 }],
   ])('is read again when it has %s, and its event contains the next version', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
