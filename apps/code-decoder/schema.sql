@@ -135,11 +135,11 @@ CREATE TABLE invoice_requests (
     site_id bigint NOT NULL,
     mode text NOT NULL,
     request_id text NOT NULL,
-    fingerprint text NOT NULL,
+    request_fingerprint text NOT NULL,
     invoice_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT invoice_requests_fingerprint CHECK ((length(fingerprint) = 64)),
     CONSTRAINT invoice_requests_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT invoice_requests_request_fingerprint CHECK ((length(request_fingerprint) = 64)),
     CONSTRAINT invoice_requests_request_id CHECK ((request_id ~ '^(body:[0-9a-f]{64}|key:.{1,100})$'::text))
 );
 
@@ -150,7 +150,7 @@ CREATE TABLE invoices (
     site_id bigint NOT NULL,
     site_reference text NOT NULL,
     external_reference text,
-    fingerprint text NOT NULL,
+    invoice_fingerprint text NOT NULL,
     code text NOT NULL,
     amount bigint NOT NULL,
     currency text NOT NULL,
@@ -168,7 +168,7 @@ CREATE TABLE invoices (
     CONSTRAINT invoices_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT invoices_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT invoices_external_reference CHECK ((length(external_reference) <= 100)),
-    CONSTRAINT invoices_fingerprint CHECK ((length(fingerprint) = 64)),
+    CONSTRAINT invoices_invoice_fingerprint CHECK ((length(invoice_fingerprint) = 64)),
     CONSTRAINT invoices_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
     CONSTRAINT invoices_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT invoices_origin CHECK ((length(origin) <= 100)),

@@ -458,12 +458,13 @@ CREATE TABLE reconciliations (
     ended_at timestamp with time zone,
     differences bigint,
     open bigint,
+    is_whole_day boolean,
     result json,
     failure text,
     CONSTRAINT reconciliations_ended CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT reconciliations_failure CHECK ((length(failure) <= 500)),
     CONSTRAINT reconciliations_lease CHECK (((state = 'running'::text) = (leased_until IS NOT NULL))),
-    CONSTRAINT reconciliations_result CHECK (((state = 'done'::text) = ((result IS NOT NULL) AND (differences IS NOT NULL) AND (open IS NOT NULL)))),
+    CONSTRAINT reconciliations_result CHECK (((state = 'done'::text) = (num_nulls(result, differences, open, is_whole_day) = 0))),
     CONSTRAINT reconciliations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
 );
 

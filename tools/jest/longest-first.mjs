@@ -4,7 +4,7 @@
  */
 import TestSequencer from '@jest/test-sequencer';
 
-/** They mostly wait: for a platform to recover from a fault, for a timeout, for a server to start. */
+/** Test files that take longest. They mostly wait: for a platform to recover from a fault, for a timeout, for a server to start. */
 export const FIRST = [
   ...[
     'faults',

@@ -43,6 +43,7 @@ await runUntilStopped(async () => {
   }
   log.info({ ports }, 'all services are up');
 
+  // Stops the process. runUntilStopped calls this function on a signal.
   return async () => {
     // First stop accepting requests, then stop relaying messages, then close each service after its running work.
     await Promise.all(listeners.map((listener) => stopListening(listener)));

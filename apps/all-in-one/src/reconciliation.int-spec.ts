@@ -15,10 +15,10 @@ const merchantIdOf = (site: 'site 1' | 'site of merchant 2'): number =>
   Number(reconciledDay.merchants.siteIds.get(site)!.merchantId);
 
 test('after a day of payments the report has the right totals and no difference between the services', async () => {
-  const { merchants, named, differences, open } = await reconciledDay.reconcile();
-  expect(named).toEqual([]);
+  const { merchants, listedDifferences, differences, open, isWholeDay } = await reconciledDay.reconcile();
+  expect(listedDifferences).toEqual([]);
   // The day is not over, so it must be reconciled again.
-  expect([differences, open]).toEqual([0, 1]);
+  expect([differences, open, isWholeDay]).toEqual([0, 0, false]);
   const noDifferences = Object.fromEntries(
     ['payments', 'ledger', 'acquirer', 'notifications', 'webhooks', 'stream', 'retrieval', 'history', 'sessions'].map(
       (name) => [name, 0],
@@ -66,14 +66,14 @@ describe('the reconciliation', () => {
   test.each(manualChanges())('reports $title', async ({ service, table, statement, difference }) => {
     const { undo } = await reconciledDay.changeTable(service, table, statement);
     try {
-      const { named, differences } = await reconciledDay.reconcile();
-      expect(named[0]).toMatchObject(difference);
-      expect(differences).toBe(named.length);
+      const { listedDifferences, differences } = await reconciledDay.reconcile();
+      expect(listedDifferences[0]).toMatchObject(difference);
+      expect(differences).toBe(listedDifferences.length);
       // The transfers of a deleted payment do not contain its reference.
       const isDeletedPayment = difference.book === 'payments' && difference.kind === 'missing';
-      expect(named.filter(({ book }) => book !== difference.book && !(isDeletedPayment && book === 'ledger'))).toEqual(
-        [],
-      );
+      expect(
+        listedDifferences.filter(({ book }) => book !== difference.book && !(isDeletedPayment && book === 'ledger')),
+      ).toEqual([]);
     } finally {
       await undo();
     }
@@ -107,9 +107,9 @@ describe('the reconciliation', () => {
       return page && isTestedAccount && page.lines.length > 0 ? { ...page, lines: changeLines([...page.lines]) } : page;
     };
     try {
-      const { named } = await reconciledDay.reconcile();
-      expect(named).toHaveLength(1);
-      expect(named[0]).toMatchObject({
+      const { listedDifferences } = await reconciledDay.reconcile();
+      expect(listedDifferences).toHaveLength(1);
+      expect(listedDifferences[0]).toMatchObject({
         book: 'acquirer',
         merchantId: merchantIdOf('site 1'),
         mode: 'test',
@@ -133,7 +133,7 @@ describe('the reconciliation', () => {
         await reconciledDay.reconcile({ merchantId: merchantIdOf('site of merchant 2') }),
       ];
       expect([merchant1.differences, merchant1.merchants.map(({ mode }) => mode)]).toEqual([0, ['live', 'test']]);
-      expect(merchant2.named).toMatchObject([{ book: 'stream', kind: 'missing', mode: 'test' }]);
+      expect(merchant2.listedDifferences).toMatchObject([{ book: 'stream', kind: 'missing', mode: 'test' }]);
     } finally {
       await undo();
     }
@@ -154,8 +154,11 @@ test('a payment that the bank charges after midnight, and its refund, cause no d
   await reconciledDay.refund(paymentReference, 100);
   await reconciledDay.relayEverything();
   const [firstDay, secondDay] = [await reconciledDay.reconcile(), await reconciledDay.reconcile({ day: '2026-03-02' })];
-  expect([firstDay.named, secondDay.named]).toEqual([[], []]);
-  expect([firstDay.open, secondDay.open]).toEqual([0, 1]);
+  expect([firstDay.listedDifferences, secondDay.listedDifferences]).toEqual([[], []]);
+  expect([firstDay, secondDay].map(({ open, isWholeDay }) => [open, isWholeDay])).toEqual([
+    [0, true],
+    [0, false],
+  ]);
   const totalsOf = ({ merchants }: typeof firstDay) =>
     merchants.find(({ merchantId, mode }) => merchantId === merchantIdOf('site 1') && mode === 'test');
   expect([totalsOf(firstDay), totalsOf(secondDay)]).toMatchObject([

@@ -11,7 +11,10 @@ import { paymentProcessorService } from '@svc/payment-processor';
 import { ConfigError, type ServiceDefinition } from '@svc/service';
 import { webhookDispatcherService } from '@svc/webhook-dispatcher';
 
-/** All services of the platform. */
+/**
+ * All services of the platform. The cast is needed because each definition has the type of its own configuration. It is
+ * safe, because a service gets only the configuration that is loaded with its own class.
+ */
 export const SERVICES = [
   identityService,
   paymentProcessorService,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
   ApiKeyChangedV1,
-  type HostedPaymentSnapshot,
   type InvoiceResponse,
   type Mode,
   PayableClosedV1,
   type PayableSnapshot,
   type PayableSource,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   SiteChangedV1,
 } from '@svc/contracts';
@@ -138,7 +138,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
   };
 }
 
-function createPayment(source: PayableSource, payable: PayableSnapshot): HostedPaymentSnapshot<PayableSource> {
+function createPayment(source: PayableSource, payable: PayableSnapshot): PaymentSnapshot {
   const isPaid = payable.state === 'paid';
   return {
     reference: randomUUID(),

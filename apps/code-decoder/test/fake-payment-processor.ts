@@ -7,7 +7,6 @@ import {
   OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
-  type PayableSource,
   type PayableState,
 } from '@svc/contracts';
 import type { EmbeddedBroker, ReplyEnvelope } from '@svc/messaging';
@@ -17,12 +16,12 @@ import type { EmbeddedBroker, ReplyEnvelope } from '@svc/messaging';
  */
 export interface FakePaymentProcessor {
   /** Payables in the order in which they were opened. */
-  readonly opened: readonly PayableDescriptor<PayableSource>[];
+  readonly opened: readonly PayableDescriptor[];
   getState(payableId: string): PayableState | undefined;
   /** Sets the state of a payable, as a payment does. */
   set(payableId: string, state: PayableState): PayableSnapshot;
   /** Adds a payable of another service, such as the payable of a hosted session. */
-  add(payable: PayableDescriptor<PayableSource>, state: PayableState): void;
+  add(payable: PayableDescriptor, state: PayableState): void;
   /** Payable ids of the FindPayable commands that were received. */
   readonly queried: readonly string[];
   /** Stops responding to commands. */
@@ -32,7 +31,7 @@ export interface FakePaymentProcessor {
 
 /** A payable with its current state. */
 interface FakePayable extends PayableSnapshot {
-  readonly descriptor: PayableDescriptor<PayableSource>;
+  readonly descriptor: PayableDescriptor;
 }
 
 export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise<FakePaymentProcessor> {
@@ -41,13 +40,13 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
 
   const queried: string[] = [];
 
-  const close = (payable: PayableDescriptor<PayableSource>): PayableSnapshot | ErrorCode => {
+  const close = (payable: PayableDescriptor): PayableSnapshot | ErrorCode => {
     const current = payables.get(payable.payableId) ?? store(payable, 'open', 1);
     if (current.state === 'reserved') return 'payment.in-progress';
     if (current.state === 'paid') return 'payable.paid';
     return current.state === 'open' ? store(payable, 'closed', current.version + 1) : copySnapshot(current);
   };
-  const store = (descriptor: PayableDescriptor<PayableSource>, state: PayableState, version: number): FakePayable => {
+  const store = (descriptor: PayableDescriptor, state: PayableState, version: number): FakePayable => {
     const entry = { payableId: descriptor.payableId, state, version, paymentCount: 0, descriptor };
     payables.set(descriptor.payableId, entry);
     return entry;
@@ -58,7 +57,7 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
     const opened = copySnapshot(payables.get(payable.payableId) ?? store(payable, 'open', 1));
     return { ok: true, reply: { opened, ...(replaced ? { replaced: copySnapshot(replaced) } : {}) } };
   };
-  const onClose = ({ payable }: { payable: PayableDescriptor<PayableSource> }): ReplyEnvelope => {
+  const onClose = ({ payable }: { payable: PayableDescriptor }): ReplyEnvelope => {
     const closed = close(payable);
     return typeof closed === 'string' ? rejectWith(closed) : { ok: true, reply: copySnapshot(closed) };
   };

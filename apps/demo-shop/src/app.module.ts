@@ -15,15 +15,7 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 @Module({
   controllers: [ShopController, OrdersController, WebhooksController],
-  providers: [
-    OrderRepository,
-    PayOrder,
-    PlaceOrder,
-    RecordPayment,
-    PageSender,
-    ShopCredentials,
-    { provide: ShopAssets, useFactory: () => new ShopAssets() },
-  ],
+  providers: [OrderRepository, PayOrder, PlaceOrder, RecordPayment, PageSender, ShopCredentials, ShopAssets],
 })
 export class DemoShopModule implements OnModuleInit {
   constructor(@Inject(HttpAdapterHost) private readonly http: HttpAdapterHost) {}

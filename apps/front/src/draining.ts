@@ -1,3 +1,5 @@
+import { withDeadline } from '@svc/kernel';
+
 /** A request waits at most this long for an app that is draining: a restart takes a few seconds. */
 const MAX_WAIT_MS = 20_000;
 /** Draining waits at most this long for requests in flight, so that an endless stream does not block a restart. */
@@ -24,7 +26,7 @@ export class AppDraining {
    */
   async enter(app: string): Promise<() => void> {
     const state = this.getState(app);
-    if (state.pause) await waitAtMost(MAX_WAIT_MS, state.pause.resumed);
+    if (state.pause) await withDeadline(state.pause.resumed, MAX_WAIT_MS, () => undefined);
     state.inFlight++;
     let hasLeft = false;
     return () => {
@@ -44,7 +46,9 @@ export class AppDraining {
       const resumed = new Promise<void>((resolve) => (resume = resolve));
       state.pause = { resumed, resume };
     }
-    if (state.inFlight > 0) await waitAtMost(MAX_DRAIN_MS, new Promise<void>((resolve) => (state.onIdle = resolve)));
+    if (state.inFlight === 0) return;
+    const idle = new Promise<void>((resolve) => (state.onIdle = resolve));
+    await withDeadline(idle, MAX_DRAIN_MS, () => undefined);
   }
 
   /** Admits the requests of the app again. */
@@ -61,11 +65,4 @@ export class AppDraining {
     this.apps.set(app, state);
     return state;
   }
-}
-
-async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
 }

@@ -5,11 +5,12 @@ import {
   ChargeCardV1,
   CheckPaymentsV1,
   type CommandType,
-  type HostedPaymentSnapshot,
+  type HostedPayableDescriptor,
   type HostedSessionSource,
   type PayableDescriptor,
   type PayableSource,
   paymentError,
+  type PaymentSnapshot,
   type PublicKeyJwk,
   SessionCreatedV1,
 } from '@svc/contracts';
@@ -42,7 +43,7 @@ export interface Gateway extends TestService {
   /** Creates a session through the API and returns its id. */
   createSession(merchant: Merchant, overrides?: Record<string, unknown>, version?: string): Promise<string>;
   /** Finds the payable in the session.created event of this session. */
-  findPublishedPayable(sessionId: string): Promise<PayableDescriptor>;
+  findPublishedPayable(sessionId: string): Promise<HostedPayableDescriptor>;
   /** Simulates payment-processor: from now on, ChargeCard commands get the replies of `createReply`. */
   respondToCharges(createReply: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
   /** Simulates the service that handles `command`: from now on, these commands get the replies of `createReply`. */
@@ -145,8 +146,8 @@ export function buildSessionRequest(overrides: Record<string, unknown> = {}): Re
  */
 export function buildPayment<Source extends PayableSource = HostedSessionSource>(
   payable: PayableDescriptor<Source>,
-  overrides: Partial<HostedPaymentSnapshot<Source>> & { version: number; paymentCount?: number },
-): HostedPaymentSnapshot<Source> {
+  overrides: Partial<PaymentSnapshot<Source>> & { version: number; paymentCount?: number },
+): PaymentSnapshot<Source> {
   const { version, paymentCount = 1, ...rest } = overrides;
   const state = rest.state ?? 'success';
   return {

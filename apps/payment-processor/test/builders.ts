@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
+import type { HostedPayableDescriptor, InvoiceSource, PayableDescriptor } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
-export function buildPayable(overrides: Partial<PayableDescriptor> = {}): PayableDescriptor {
+export function buildPayable(overrides: Partial<HostedPayableDescriptor> = {}): HostedPayableDescriptor {
   const sessionId = overrides.payableId ?? randomUUID();
   return {
     payableId: sessionId,

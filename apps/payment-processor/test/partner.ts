@@ -7,7 +7,6 @@ import {
   type Mode,
   PartnerKeyChangedV1,
   type PayableDescriptor,
-  type PayableSource,
   SCOPES_OF,
   SiteChangedV1,
   TOKEN_AUDIENCE,
@@ -28,7 +27,7 @@ type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object | 
 export interface Caller {
   readonly call: Call;
   /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
-  pay(payable: PayableDescriptor<PayableSource>, overrides?: Record<string, unknown>): Promise<HttpResponse>;
+  pay(payable: PayableDescriptor, overrides?: Record<string, unknown>): Promise<HttpResponse>;
 }
 
 export interface PartnerUnderTest extends Caller {

@@ -13,6 +13,7 @@ import {
   ERROR_CATALOGUE,
   FindPayableV1,
   FindTillInvoiceV1,
+  type HostedPayableDescriptor,
   type HostedPaymentSnapshot,
   type InvoiceSource,
   type Mode,
@@ -21,7 +22,6 @@ import {
   OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
-  type PayableSource,
   type PaymentSnapshot,
   type PublicKeyJwk,
   type ShowPayment,
@@ -46,7 +46,7 @@ export interface Processor extends TestService {
    * Encrypts the card for this payable and payment, and requests the charge, as the payment page does. First stores the
    * payable's merchant and site ({@link storeOwner}), unless `isOwnerKnown` is false.
    */
-  pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
+  pay(payable: PayableDescriptor, options?: PayOptions): Promise<HostedPaymentSnapshot>;
   /** Requests the charge as the page of an invoice does; by default the amount of the invoice without a tip. */
   payInvoice(
     payable: PayableDescriptor<InvoiceSource>,
@@ -55,11 +55,11 @@ export interface Processor extends TestService {
   /** Sends the command find-payable. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
   /** Requests to close the payable. */
-  closePayable(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
+  closePayable(payable: PayableDescriptor): Promise<PayableSnapshot>;
   /** Requests to open the payable. */
   openPayable(command: OpenPayable): Promise<OpenedPayable>;
   /** Sends the command check-payments, as a client that polls the payable does. Returns the payments of the payable. */
-  pollPayments(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
+  pollPayments(payable: PayableDescriptor): Promise<HostedPaymentSnapshot[]>;
   /** Confirms or refuses the verification on the bank's page, as the payer does. */
   answerChallenge(payment: Pick<PaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
   /** Payment references of the charges that the simulated bank has recorded and not reversed. */
@@ -99,7 +99,7 @@ export interface PayOptions {
  */
 export async function storeOwner(
   { superuser }: Pick<TestService, 'superuser'>,
-  { merchantId, siteId }: Pick<PayableDescriptor<PayableSource>, 'merchantId' | 'siteId'>,
+  { merchantId, siteId }: Pick<PayableDescriptor, 'merchantId' | 'siteId'>,
 ): Promise<void> {
   await superuser.query(
     `INSERT INTO known_merchants (merchant_id, name, features, grants, minimum_amount, fees, version)
@@ -160,7 +160,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   const [cardKey] = await testService.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
   const buildChargeCommand = async (
-    { payableId }: PayableDescriptor<PayableSource>,
+    { payableId }: PayableDescriptor,
     { card, paymentNumber: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command' | 'isOwnerKnown'>,
   ): Promise<Omit<ChargeCard, 'payable'>> => ({
     reference,
@@ -183,7 +183,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     pay: async (payable, { command = {}, isOwnerKnown = true, ...options } = {}) => {
       if (isOwnerKnown) await storeOwner(testService, payable);
       return commands.request(ChargeCardV1, {
-        payable: payable as PayableDescriptor,
+        payable: payable as HostedPayableDescriptor,
         ...(await buildChargeCommand(payable, options)),
         ...command,
       });

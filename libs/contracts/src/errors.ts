@@ -241,8 +241,8 @@ export const ERROR_CATALOGUE = {
 
 export interface ErrorEntry {
   /**
-   * Identifier that a customer can quote to support (P4). A string, although it looks like a number (specification,
-   * "Error").
+   * Identifier that a customer can quote to support (P4). Several errors may share one. A string, although it
+   * looks like a number (specification, "Error").
    */
   readonly errorReference: string;
   /** Status of the response when this error refuses a request. */

@@ -12,4 +12,5 @@ export * from './payments/payment-reference.js';
 export * from './codes/qr-svg.js';
 export * from './url-text.js';
 export * from './uuid.js';
+export * from './with-deadline.js';
 export { toLabel } from '@svc/contracts';

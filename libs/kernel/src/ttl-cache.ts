@@ -6,7 +6,7 @@ const TTL_MS = 1_000;
 /**
  * A cache with a TTL of one second: long enough to avoid most queries, and short enough that a revoked API key is
  * rejected in time (A6 allows 5 s, of which 4 s remain for the delivery of the event). Concurrent calls for the same
- * name share one query, so a slow database does not get more queries.
+ * key share one query, so a slow database does not get more queries.
  */
 export class TtlCache<T extends NonNullable<unknown>> {
   private readonly cache: LRUCache<string, T, () => Promise<T | undefined>>;
@@ -19,7 +19,8 @@ export class TtlCache<T extends NonNullable<unknown>> {
       ttlResolution: 0,
       // For LRUCache, an entry that was stored at 0 has no age. The time of the computer may be set back.
       perf: { now: () => clock.monotonicMs() + 1 },
-      fetchMethod: (_name, _stale, { context: load }) => load(),
+      // LRUCache passes the context of `fetch` to this function. Here the context is the caller's `load`.
+      fetchMethod: (_key, _stale, { context: load }) => load(),
     });
   }
 
@@ -27,7 +28,7 @@ export class TtlCache<T extends NonNullable<unknown>> {
    * Returns the cached value, or loads it. Errors and `undefined` are not cached, so that a new API key is accepted
    * immediately.
    */
-  find(name: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
-    return this.cache.fetch(name, { context: load });
+  find(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    return this.cache.fetch(key, { context: load });
   }
 }

@@ -34,8 +34,9 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
 /**
- * The parameters by name, or by `controller.name` if parameters with the same name differ. A missing parameter fails
- * the generation.
+ * The parameters by name. If parameters with the same name differ, the key begins with the controller
+ * (`controller.name`), or with the path if one controller has both (`/path/{name} name`). A missing parameter fails the
+ * generation.
  */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
@@ -118,7 +119,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-/** The description for the path, for the controller, or for all operations. */
+/** The parameter for the path; if there is none, for the controller; if there is none, for all operations. */
 export function findParameter({ controller, path }: { controller: string; path: string }, name: string): Parameter {
   const found = PARAMETERS[`${path} ${name}`] ?? PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
   if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);

@@ -17,15 +17,21 @@ export class Schemas {
     this.checker = checker;
   }
 
-  schemaOf(type: ts.Type, owner: ts.Node): Schema {
+  /**
+   * The schema of a type, as a reference if the type has a name.
+   *
+   * @param location a node of the source from which the type is used. The compiler needs it to resolve the members of a
+   *   computed type such as `Partial<X>`, which have no declaration of their own.
+   */
+  schemaOf(type: ts.Type, location: ts.Node): Schema {
     const name = findTypeName(type);
-    if (name === undefined) return this.inline(type, owner);
+    if (name === undefined) return this.inline(type, location);
     const unique = this.uniqueName(name, type);
     if (this.components[unique] === undefined) {
       const component = (this.components[unique] = {} as Schema);
       const symbol = type.aliasSymbol ?? type.getSymbol();
       const description = readDescription(symbol, this.checker);
-      Object.assign(component, description === '' ? {} : { description }, this.inline(type, owner));
+      Object.assign(component, description === '' ? {} : { description }, this.inline(type, location));
     }
     return { $ref: `#/components/schemas/${unique}` };
   }
@@ -45,7 +51,7 @@ export class Schemas {
     return prefixed;
   }
 
-  private inline(type: ts.Type, owner: ts.Node): Schema {
+  private inline(type: ts.Type, location: ts.Node): Schema {
     const { checker } = this;
     if (type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any | ts.TypeFlags.TypeParameter)) return {};
     if (type.flags & ts.TypeFlags.Null) return { type: 'null' };
@@ -56,20 +62,20 @@ export class Schemas {
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
     // JSON.stringify writes a Date as text.
     if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
-    if (type.isUnion()) return this.union(type, owner);
+    if (type.isUnion()) return this.union(type, location);
     if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
     if (checker.isArrayType(type) || checker.isTupleType(type)) {
       const [element] = checker.getTypeArguments(type as ts.TypeReference);
-      return { type: 'array', items: this.schemaOf(element!, owner) };
+      return { type: 'array', items: this.schemaOf(element!, location) };
     }
-    if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return this.object(type, owner);
+    if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return this.object(type, location);
     throw new Error(`No schema for ${checker.typeToString(type)}`);
   }
 
-  private union(type: ts.UnionType, owner: ts.Node): Schema {
+  private union(type: ts.UnionType, location: ts.Node): Schema {
     const members = type.types.filter(({ flags }) => !(flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void)));
     const [first] = members;
-    if (members.length === 1) return this.schemaOf(first!, owner);
+    if (members.length === 1) return this.schemaOf(first!, location);
     if (members.every(({ flags }) => flags & ts.TypeFlags.BooleanLike)) return { type: 'boolean' };
     const isNullable = members.some(({ flags }) => flags & ts.TypeFlags.Null);
     const values = members.filter(({ flags }) => !(flags & ts.TypeFlags.Null));
@@ -84,35 +90,35 @@ export class Schemas {
       };
     }
     const schemas = mergeBooleans(values).map((each) =>
-      each === 'boolean' ? { type: 'boolean' } : this.schemaOf(each, owner),
+      each === 'boolean' ? { type: 'boolean' } : this.schemaOf(each, location),
     );
     if (isNullable && schemas.length === 1) return allowNull(schemas[0]!);
     return { anyOf: isNullable ? [...schemas, { type: 'null' }] : schemas };
   }
 
-  private object(type: ts.Type, owner: ts.Node): Schema {
+  private object(type: ts.Type, location: ts.Node): Schema {
     const { checker } = this;
     const index = checker.getIndexTypeOfType(type, ts.IndexKind.String);
     if (index && index.flags & ts.TypeFlags.Never) return { type: 'object', additionalProperties: false };
-    if (index) return { type: 'object', additionalProperties: this.schemaOf(index, owner) };
+    if (index) return { type: 'object', additionalProperties: this.schemaOf(index, location) };
     const properties: Record<string, Schema> = {};
     const required: string[] = [];
     for (const property of checker.getPropertiesOfType(type)) {
-      const { schema, isRequired } = this.property(property, owner);
+      const { schema, isRequired } = this.property(property, location);
       properties[property.name] = schema;
       if (isRequired) required.push(property.name);
     }
     return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
   }
 
-  private property(property: ts.Symbol, owner: ts.Node): { schema: Schema; isRequired: boolean } {
+  private property(property: ts.Symbol, location: ts.Node): { schema: Schema; isRequired: boolean } {
     const { checker } = this;
-    const declared = checker.getTypeOfSymbolAtLocation(property, property.valueDeclaration ?? owner);
+    const declared = checker.getTypeOfSymbolAtLocation(property, property.valueDeclaration ?? location);
     const description = readDescription(property, checker);
     const declaration = property.valueDeclaration;
     const decorators = declaration ? readDecorators(declaration) : [];
     const initializer = declaration && ts.isPropertyDeclaration(declaration) ? declaration.initializer : undefined;
-    let schema = addFormat(this.schemaOf(declared, owner), property.name, readSchemaTag(property, checker));
+    let schema = addFormat(this.schemaOf(declared, location), property.name, readSchemaTag(property, checker));
     if (decorators.length > 0) {
       const { own, each } = readFieldRules(decorators, checker);
       schema = addRules(schema, own);
@@ -171,7 +177,10 @@ function mergeBooleans(types: readonly ts.Type[]): (ts.Type | 'boolean')[] {
   return types.length - rest.length === 2 ? [...rest, 'boolean'] : [...types];
 }
 
-/** Name of an interface, a class, an enumeration or an alias; undefined for an inline type. */
+/**
+ * Name of an interface, a class, an enumeration or an alias; undefined for an inline type. A generic interface has a name
+ * only with the default arguments, because other arguments give it other members.
+ */
 function findTypeName(type: ts.Type): string | undefined {
   const { aliasSymbol } = type;
   if (aliasSymbol)
@@ -179,9 +188,16 @@ function findTypeName(type: ts.Type): string | undefined {
   const symbol = type.getSymbol();
   const flags = ts.SymbolFlags.Interface | ts.SymbolFlags.Class | ts.SymbolFlags.Enum;
   if (!symbol || !(symbol.flags & flags) || !isWorkspaceSymbol(symbol)) return undefined;
-  const hasArguments =
-    ((type as ts.TypeReference).typeArguments ?? []).length > 0 && !!(symbol.flags & ts.SymbolFlags.Interface);
-  return hasArguments && (type as ts.TypeReference).target !== type ? undefined : symbol.name;
+  return !(symbol.flags & ts.SymbolFlags.Interface) || hasDefaultArguments(type) ? symbol.name : undefined;
+}
+
+function hasDefaultArguments(type: ts.Type): boolean {
+  const { target, typeArguments = [] } = type as ts.TypeReference;
+  // The declaration itself has its own type parameters as arguments.
+  return (
+    target === type ||
+    typeArguments.every((argument, index) => argument === target.typeParameters?.[index]?.getDefault())
+  );
 }
 
 function isWorkspaceSymbol(symbol: ts.Symbol): boolean {

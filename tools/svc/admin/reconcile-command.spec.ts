@@ -2,7 +2,12 @@ import type { Administration } from '../administration-api/administration.ts';
 import { findCommand } from './admin.ts';
 import { readInput } from './command.ts';
 
-const ROW = { merchantId: 1001, mode: 'test', payments: 2, books: { payments: 0, ledger: 1, stream: 'outside' } };
+const ROW = {
+  merchantId: 1001,
+  mode: 'test',
+  payments: 2,
+  books: { payments: 0, ledger: 1, stream: 'past-retention' },
+};
 const DIFFERENCE = {
   ...{ book: 'ledger', merchantId: 1001, mode: 'test', key: 'REF capture', kind: 'differs', field: 'amount' },
   ...{ expected: 100, found: 101 },
@@ -31,16 +36,16 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('./svc admin reconcile', () => {
   it('reconciles all merchants for today, waits, and prints a row for each merchant and mode', async () => {
-    const finished = finishedWith({ merchants: [ROW], named: [], differences: 0 });
+    const finished = finishedWith({ merchants: [ROW], listedDifferences: [], differences: 0 });
     const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, finished);
     expect(requests).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
     expect(output).toEqual([
-      { merchantId: 1001, mode: 'test', payments: 2, 'payment rows': '=', ledger: 1, stream: 'outside' },
+      { merchantId: 1001, mode: 'test', payments: 2, 'payment rows': '=', ledger: 1, stream: 'past-retention' },
     ]);
   });
 
   it('reconciles one day and one merchant', async () => {
-    const finished = finishedWith({ merchants: [], named: [], differences: 0 });
+    const finished = finishedWith({ merchants: [], listedDifferences: [], differences: 0 });
     const { requests } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', finished);
     expect(requests[0]).toBe('POST /reconciliations {"day":"2026-03-01","merchantId":1001}');
   });
@@ -54,7 +59,7 @@ describe('./svc admin reconcile', () => {
       'payments has no REF capture of merchant 1001 (test), but the other books have',
     ],
   ])('exits with 1 and describes the first difference: %j', async (difference, message) => {
-    const result = { merchants: [ROW], named: [difference], differences: 1 };
+    const result = { merchants: [ROW], listedDifferences: [difference], differences: 1 };
     await expect(reconcile('reconcile', finishedWith(result))).rejects.toMatchObject({
       exitCode: 1,
       message,
@@ -64,7 +69,7 @@ describe('./svc admin reconcile', () => {
   });
 
   it('reports the number of further differences', async () => {
-    const run = finishedWith({ merchants: [], named: [DIFFERENCE], differences: 7 });
+    const run = finishedWith({ merchants: [], listedDifferences: [DIFFERENCE], differences: 7 });
     await expect(reconcile('reconcile', run)).rejects.toThrow(/, and 6 more/);
   });
 

@@ -20,8 +20,8 @@ interface Difference {
 interface MerchantReport {
   readonly merchantId: number;
   readonly mode: string;
-  /** The number of differing rows of each book. `outside`: the day is before the book's retention period. */
-  readonly books: Readonly<Record<string, number | 'outside'>>;
+  /** The number of differing rows of each book. `past-retention`: the book has already deleted rows of the day. */
+  readonly books: Readonly<Record<string, number | 'past-retention'>>;
 }
 
 interface ReconciliationRun {
@@ -32,7 +32,7 @@ interface ReconciliationRun {
   readonly result: {
     readonly merchants: readonly MerchantReport[];
     /** The first differences in detail. */
-    readonly named: readonly Difference[];
+    readonly listedDifferences: readonly Difference[];
     /** The number of all differences. */
     readonly differences: number;
   } | null;
@@ -77,7 +77,7 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
     });
   const table = result.merchants.map(formatReport);
   console.error(`${day} until ${watermark}: payments that became final later are not compared`);
-  const { named: listed, differences: count } = result;
+  const { listedDifferences: listed, differences: count } = result;
   const [first] = listed;
   if (first === undefined) return table;
   const more = count > 1 ? `, and ${count - 1} more (--json shows ${listed.length})` : '';

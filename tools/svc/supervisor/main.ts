@@ -17,6 +17,7 @@ import { Supervisor } from './supervisor.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const [dataDir, portBase] = process.argv.slice(2);
+// The data folder is an absolute path, so the working directory for relative paths has no effect.
 const settings = readSettings(root, { SVC_DATA_DIR: dataDir, SVC_PORT_BASE: portBase }, '/');
 const paths = pathsOf(settings);
 const log = (level: 'info' | 'warn', message: string, fields: object): void =>
@@ -31,8 +32,8 @@ for (const app of SUPERVISED_APPS) {
   const program = programArguments(root, app);
   apps.set(app, new SupervisedApp({ app, root, program, readVariables, port, log, onChange: record }));
 }
-const servedProgram = (app: SupervisedAppName) => servedProgramArguments(paths.served, app);
-const supervisor = new Supervisor({ apps, servedProgram, log });
+const developersProgram = (app: SupervisedAppName) => servedProgramArguments(paths.served, app);
+const supervisor = new Supervisor({ apps, developersProgram, log });
 let stopping: Promise<void> | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.on(signal, () => {

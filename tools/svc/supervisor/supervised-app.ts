@@ -62,11 +62,15 @@ export class SupervisedApp {
     this.plan = plan;
   }
 
+  /** The process of the app, or undefined while none runs. */
   get running(): SupervisedProcess | undefined {
     return this.child?.pid === undefined ? undefined : this.state;
   }
 
-  /** The process of the app. While none runs, its id is 0, and it is only recorded for an app that is served. */
+  /**
+   * The entry of the app in the file of processes. While no process runs, an app that a developer serves has an entry
+   * with the process id 0, and any other app has none.
+   */
   get state(): SupervisedProcess | undefined {
     const { child, substitute } = this;
     if (child?.pid === undefined && substitute === undefined) return undefined;

@@ -82,7 +82,7 @@ describe('a supervisor whose app a developer serves', () => {
       ['identity', newApp('identity', APP('own'), port)],
       ['front', newApp('front', FRONT, await findFreePort())],
     ]);
-    supervisor = new Supervisor({ apps, servedProgram: () => [join(root, 'served.cjs')], log });
+    supervisor = new Supervisor({ apps, developersProgram: () => [join(root, 'served.cjs')], log });
     server = await listenForCommands(run, (connection) => void supervisor.handle(connection));
     supervisor.start();
     for (const app of apps.values()) expect(await app.waitUntilReady()).toBe('ready');

@@ -10,8 +10,8 @@ import type { StartOutcome, SupervisedApp, SupervisedAppPlan } from './supervise
 
 interface SupervisorPlan {
   readonly apps: ReadonlyMap<SupervisedAppName, SupervisedApp>;
-  /** Arguments of Node.js for the program that a developer has built. */
-  readonly servedProgram: (app: SupervisedAppName) => readonly string[];
+  /** Arguments of Node.js that start the program which `./svc nx serve` has built from a developer's sources. */
+  readonly developersProgram: (app: SupervisedAppName) => readonly string[];
   readonly log: SupervisedAppPlan['log'];
 }
 
@@ -116,7 +116,7 @@ export class Supervisor {
         this.plan.log('warn', 'process of a developer ended; it starts after the next change', { app: name, reason });
         connection.send({ type: 'ended', reason });
       };
-      app.replaceProgram({ program: this.plan.servedProgram(name), pid, onEnd });
+      app.replaceProgram({ program: this.plan.developersProgram(name), pid, onEnd });
       return this.withRequestsQueued(name, () => app.restart(signal));
     });
     connection.send({ type: 'reloaded', outcome });

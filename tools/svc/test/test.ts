@@ -232,9 +232,9 @@ async function startServers(
       return servers.startPostgres(needs.databases, binaries);
     });
   if (needs.broker === 'installed')
-    await step('RabbitMQ', '', async () => {
+    await steps.run('RabbitMQ', async () => {
       const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
-      return { description: await ensureRabbitMq({ root: settings.root, aptLog }) };
+      return ensureRabbitMq({ root: settings.root, aptLog });
     });
   if (needs.broker === 'started')
     await step('RabbitMQ', 'SVC_TEST_AMQP_URL', async () => {

@@ -21,9 +21,10 @@ export interface ReportedDifference {
 export interface ReconciliationReport {
   readonly merchants: readonly (Record<string, unknown> & { readonly books: Readonly<Record<string, unknown>> })[];
   /** The reported differences. `differences` counts all, also those that are too many for the report. */
-  readonly named: readonly ReportedDifference[];
+  readonly listedDifferences: readonly ReportedDifference[];
   readonly differences: number;
   readonly open: number;
+  readonly isWholeDay: boolean;
 }
 
 /** A line of the acquirer's statement, as payment-processor reads it. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
+import { type DecodeResponse, type Mode, restrictToSessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
 import { buildInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
@@ -20,7 +20,11 @@ const RETRY_AFTER_SECONDS = 2;
  */
 @Injectable()
 export class DecodeCode {
-  private readonly ownFragments: CodeFragments;
+  /**
+   * Text by which a code is recognised as issued by this platform (D2): the address in its QR codes, and its configured
+   * short links.
+   */
+  private readonly platformFragments: CodeFragments;
 
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
@@ -31,7 +35,7 @@ export class DecodeCode {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {
-    this.ownFragments = {
+    this.platformFragments = {
       hosts: [ownHostFragment(config.SVC_CODES_URL)],
       shortLinks: config.SVC_CODE_SHORT_FRAGMENTS?.split(',') ?? [],
     };
@@ -45,8 +49,8 @@ export class DecodeCode {
     const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
     const decoded = ownCode && (await this.decodeOwnCode(mode, ownCode));
     if (decoded) return decoded;
-    // A code with the address of this platform belongs to no provider.
-    if (matchFragment(code, this.ownFragments) !== undefined) throw new DomainError('payable.not-found');
+    // A code that this platform issued, but does not have, belongs to no provider.
+    if (matchFragment(code, this.platformFragments) !== undefined) throw new DomainError('payable.not-found');
 
     const result = await this.providers.find(mode, code);
     switch (result.kind) {
@@ -83,7 +87,7 @@ export class DecodeCode {
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     const merchant = await this.merchantProfile.get(session, session.currencyISOCode);
     return {
-      merchant: { ...merchant, features: sessionFeatures(merchant.features) },
+      merchant: { ...merchant, features: restrictToSessionFeatures(merchant.features) },
       invoice: sessionInvoice({ ...session, siteReference }, state),
     };
   }
@@ -101,8 +105,8 @@ export class DecodeCode {
     const providerFragments = this.providers.getFragments(mode);
     return (
       matchCodeFormat(code, {
-        hosts: [...this.ownFragments.hosts, ...providerFragments.hosts],
-        shortLinks: [...this.ownFragments.shortLinks, ...providerFragments.shortLinks],
+        hosts: [...this.platformFragments.hosts, ...providerFragments.hosts],
+        shortLinks: [...this.platformFragments.shortLinks, ...providerFragments.shortLinks],
       }) !== undefined
     );
   }

@@ -4,7 +4,7 @@ import { Clock, DomainError, newOwnCode, newUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CodeDecoderConfig } from '../config.js';
 import {
-  computeFingerprint,
+  computeInvoiceFingerprint,
   createPayableDescriptor,
   invoiceState,
   normaliseLineItem,
@@ -63,7 +63,7 @@ export class CreateInvoice {
     idempotencyKey?: string,
   ): Promise<{ invoice: StoredInvoice; isReplayed: boolean }> {
     const identities = identifyRequest(request, idempotencyKey);
-    const fingerprint = computeFingerprint(request);
+    const invoiceFingerprint = computeInvoiceFingerprint(request);
     const { externalReference } = request;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // This look-up must be the first. If it finds the invoice of a concurrent repeat of this request, the second
@@ -72,7 +72,7 @@ export class CreateInvoice {
         ? await this.invoices.findByExternalReference(owner, externalReference)
         : undefined;
       const repeated = await this.findRepeated(owner, identities);
-      const isExistingEqual = existing?.fingerprint === fingerprint && this.stateOf(existing) === 'open';
+      const isExistingEqual = existing?.invoiceFingerprint === invoiceFingerprint && this.stateOf(existing) === 'open';
       const found = repeated.byKey ?? repeated.byBody ?? (isExistingEqual ? existing : undefined);
       if (found) {
         // Each identity is stored, also if the other one has found the invoice: a repeat may have only one of them.
@@ -82,7 +82,7 @@ export class CreateInvoice {
         continue;
       }
 
-      const invoice = this.newInvoice(owner, request, fingerprint);
+      const invoice = this.newInvoice(owner, request, invoiceFingerprint);
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
       const requests = [identities.key, identities.body].filter((identity) => identity !== undefined);
       if (await this.invoices.create(invoice, requests, repeated.expired?.invoiceId))
@@ -108,7 +108,8 @@ export class CreateInvoice {
     );
     const sameKey = key && earlier.find(({ requestId }) => requestId === key.requestId);
     const sameBody = body && earlier.find(({ requestId }) => requestId === body.requestId);
-    if (sameKey && sameKey.fingerprint !== key.fingerprint) throw new DomainError('request.idempotency-conflict');
+    if (sameKey && sameKey.requestFingerprint !== key.requestFingerprint)
+      throw new DomainError('request.idempotency-conflict');
     const byKey = sameKey && (await this.invoices.findOwned(owner, sameKey.invoiceId));
     const byBody = sameBody && (await this.invoices.findOwned(owner, sameBody.invoiceId));
     const isExpired = byBody && this.stateOf(byBody) === 'expired';
@@ -136,7 +137,7 @@ export class CreateInvoice {
     if (replaced) await this.invoices.applyPayableChanges([{ payable: replaced, at: this.clock.nowISO() }]);
   }
 
-  private newInvoice(owner: InvoiceOwner, request: CreateInvoiceRequest, fingerprint: string): StoredInvoice {
+  private newInvoice(owner: InvoiceOwner, request: CreateInvoiceRequest, invoiceFingerprint: string): StoredInvoice {
     const now = this.clock.now();
     return {
       invoiceId: newUuid(this.clock),
@@ -145,7 +146,7 @@ export class CreateInvoice {
       siteId: owner.siteId,
       siteReference: request.siteReference,
       externalReference: request.externalReference ?? null,
-      fingerprint,
+      invoiceFingerprint,
       code: newOwnCode(),
       amount: request.amount,
       currencyISOCode: request.currencyISOCode,

@@ -25,9 +25,9 @@ export class InvoiceRequestRepository {
     return this.dataSource.query<RememberedRequest[]>(
       // PostgreSQL 15 would filter all requests of the site by "request_id = ANY", and a join would be
       // reversed. OFFSET 0 forces one look-up in the index for each id.
-      `SELECT r.request_id AS "requestId", r.fingerprint, r.invoice_id AS "invoiceId"
+      `SELECT r.request_id AS "requestId", r.request_fingerprint AS "requestFingerprint", r.invoice_id AS "invoiceId"
          FROM unnest($4::text[]) AS wanted (request_id)
-         CROSS JOIN LATERAL (SELECT request_id, fingerprint, invoice_id FROM invoice_requests
+         CROSS JOIN LATERAL (SELECT request_id, request_fingerprint, invoice_id FROM invoice_requests
                               WHERE merchant_id = $1 AND site_id = $2 AND mode = $3
                                 AND request_id = wanted.request_id AND created_at > $5 OFFSET 0) r`,
       [
@@ -53,11 +53,11 @@ export class InvoiceRequestRepository {
   ): Promise<boolean> {
     if (requests.length === 0) return true;
     const rows = await this.dataSource.query<unknown[]>(
-      `INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
-       SELECT $1, $2, $3, new.request_id, new.fingerprint, $6, $7
-         FROM unnest($4::text[], $5::text[]) AS new (request_id, fingerprint)
+      `INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, request_fingerprint, invoice_id, created_at)
+       SELECT $1, $2, $3, new.request_id, new.request_fingerprint, $6, $7
+         FROM unnest($4::text[], $5::text[]) AS new (request_id, request_fingerprint)
        ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
-          SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
+          SET request_fingerprint = excluded.request_fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
         WHERE r.created_at <= $8 OR (r.invoice_id = $9 AND r.request_id LIKE 'body:%')
        RETURNING 1`,
       [
@@ -65,7 +65,7 @@ export class InvoiceRequestRepository {
         owner.siteId,
         owner.mode,
         requests.map(({ requestId }) => requestId),
-        requests.map(({ fingerprint }) => fingerprint),
+        requests.map(({ requestFingerprint }) => requestFingerprint),
         invoiceId,
         this.clock.now(),
         this.clock.later(-REQUEST_RETENTION_MS),

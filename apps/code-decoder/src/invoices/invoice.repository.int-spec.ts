@@ -27,7 +27,7 @@ async function storeInvoice(values: Partial<StoredInvoice> = {}): Promise<Stored
     invoiceId: randomUUID(),
     siteReference: 'TILL-1',
     externalReference: null,
-    fingerprint: 'f'.repeat(64),
+    invoiceFingerprint: 'f'.repeat(64),
     code: newOwnCode(),
     amount: 12345,
     currencyISOCode: 'ZAR',

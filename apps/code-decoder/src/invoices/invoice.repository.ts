@@ -28,7 +28,7 @@ const COLUMNS: ColumnMap<keyof StoredInvoice> = {
   siteId: ['site_id', 'bigint'],
   siteReference: ['site_reference', 'text'],
   externalReference: ['external_reference', 'text'],
-  fingerprint: ['fingerprint', 'text'],
+  invoiceFingerprint: ['invoice_fingerprint', 'text'],
   code: ['code', 'text'],
   amount: ['amount', 'bigint'],
   currencyISOCode: ['currency', 'text'],
@@ -48,11 +48,11 @@ const CREATE = statementWithEvents({
   writes: `new AS (
          SELECT * FROM jsonb_to_record($invoice) AS invoice(${recordColumns(COLUMNS)})
        ), remembered AS (
-         INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, fingerprint, invoice_id, created_at)
+         INSERT INTO invoice_requests AS r (merchant_id, site_id, mode, request_id, request_fingerprint, invoice_id, created_at)
          SELECT new."merchantId", new."siteId", new.mode, request.id, request.fingerprint, new."invoiceId", new."createdAt"
            FROM new, unnest($requestIds::text[], $requestFingerprints::text[]) AS request(id, fingerprint)
          ON CONFLICT (merchant_id, site_id, mode, request_id) DO UPDATE
-            SET fingerprint = excluded.fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
+            SET request_fingerprint = excluded.request_fingerprint, invoice_id = excluded.invoice_id, created_at = excluded.created_at
           WHERE r.created_at <= $deletableAt OR (r.invoice_id = $expiredInvoiceId AND r.request_id LIKE 'body:%')
          RETURNING 1
        ), created AS (
@@ -100,7 +100,7 @@ export class InvoiceRepository {
     const parameters = {
       invoice: JSON.stringify(invoice),
       requestIds: requests.map(({ requestId }) => requestId),
-      requestFingerprints: requests.map(({ fingerprint }) => fingerprint),
+      requestFingerprints: requests.map(({ requestFingerprint }) => requestFingerprint),
       deletableAt: this.clock.later(-REQUEST_RETENTION_MS),
       expiredInvoiceId: expiredInvoiceId ?? null,
     };

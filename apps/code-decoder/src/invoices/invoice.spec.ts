@@ -11,7 +11,7 @@ import { validateSync } from 'class-validator';
 import { buildInvoiceRequest } from '../../test/invoice-request.js';
 import {
   buildInvoice,
-  computeFingerprint,
+  computeInvoiceFingerprint,
   createPayableDescriptor,
   invoiceState,
   MAX_INVOICE_PAYMENTS,
@@ -125,7 +125,7 @@ test('a line item is stored with its price as text, and without members that are
 
 /** The fingerprint of a valid request with these changes. */
 const fingerprintWith = (changes: object): string =>
-  computeFingerprint(buildInvoiceRequest({ externalReference: 'e', ...changes }) as never);
+  computeInvoiceFingerprint(buildInvoiceRequest({ externalReference: 'e', ...changes }) as never);
 
 test.each([
   ['amount', { amount: 1 }],
@@ -154,7 +154,7 @@ const STORED: StoredInvoice = {
   siteId: 5001,
   siteReference: 'TILL-1',
   externalReference: 'e-1',
-  fingerprint: 'f',
+  invoiceFingerprint: 'f',
   code: '01234567890123456789',
   amount: 12_345,
   currencyISOCode: 'ZAR',
@@ -216,7 +216,7 @@ test('a line item is stored with all its members', () => {
 const LINE_ITEM = { name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 2 };
 /** The fingerprint of a request whose only line item has this change. */
 const fingerprintWithLineItem = (change: object): string =>
-  computeFingerprint(
+  computeInvoiceFingerprint(
     buildInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE_ITEM, ...change }] }) as never,
   );
 

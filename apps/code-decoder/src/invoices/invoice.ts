@@ -26,8 +26,8 @@ export interface StoredInvoice {
   /** Point-of-sale till identifier. */
   readonly siteReference: string;
   readonly externalReference: string | null;
-  /** Result of {@link computeFingerprint} for the request that created the invoice. */
-  readonly fingerprint: string;
+  /** Result of {@link computeInvoiceFingerprint} for the request that created the invoice. */
+  readonly invoiceFingerprint: string;
   /** The 20 digits of the invoice's dynamic code (D5). */
   readonly code: string;
   /** In cents. */
@@ -125,10 +125,11 @@ export function normaliseLineItem({
 }
 
 /**
- * Two requests with the same fingerprint are the same request (D6). Fields that are not in the specification are
- * ignored.
+ * SHA-256 of a request with its date, but without its externalReference. Of two requests with the same
+ * externalReference, the second one asks for the same invoice if the fingerprint is equal, and replaces the invoice if
+ * it differs (D6). Fields that are not in the specification are ignored.
  */
-export function computeFingerprint(request: CreateInvoiceRequest): string {
+export function computeInvoiceFingerprint(request: CreateInvoiceRequest): string {
   const fields = [...listBodyFields(request), new Date(request.createdUTCDate).toISOString()];
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }

@@ -88,13 +88,16 @@ export class InvoicesController {
    */
   @Delete()
   @HttpCode(204)
-  async close(@CallingSite() site: InvoiceOwner, @Query('externalReference') reference: unknown): Promise<void> {
-    if (!isText(reference, MAX_IDENTIFIER_LENGTH))
+  async close(
+    @CallingSite() site: InvoiceOwner,
+    @Query('externalReference') externalReference: unknown,
+  ): Promise<void> {
+    if (!isText(externalReference, MAX_IDENTIFIER_LENGTH))
       throw invalidField(
         'externalReference',
         `externalReference must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters`,
       );
-    await this.closeInvoice.execute(site, reference);
+    await this.closeInvoice.execute(site, externalReference);
   }
 
   private buildResponse(invoice: StoredInvoice): InvoiceResponse {

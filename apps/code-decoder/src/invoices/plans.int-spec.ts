@@ -37,7 +37,7 @@ test('findByExternalReference uses the indexes on site, mode and externalReferen
 test('a repeated request is found with the primary key, and old requests with the index on their time', async () => {
   const requests = decoder.service.app.get(InvoiceRequestRepository);
   const owner = { merchantId: 1, siteId: 2, mode: 'test' as const };
-  const request = { requestId: 'key:1', fingerprint: 'f'.repeat(64) };
+  const request = { requestId: 'key:1', requestFingerprint: 'f'.repeat(64) };
   expect(await planOf(decoder.dataSource, () => requests.find(owner, [request]))).toMatch(
     /using invoice_requests_pkey on .*\n\s+Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \(request_id = wanted.request_id\)/,
   );

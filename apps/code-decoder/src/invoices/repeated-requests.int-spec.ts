@@ -167,12 +167,12 @@ test('insertIfAbsent does not change a request of the last 72 hours', async () =
   const insert = (fingerprint: string): Promise<boolean> =>
     requests.insertIfAbsent(
       owner,
-      [{ requestId: 'key:1', fingerprint: fingerprint.repeat(64) }],
+      [{ requestId: 'key:1', requestFingerprint: fingerprint.repeat(64) }],
       body.reference as string,
     );
   expect([await insert('a'), await insert('b')]).toEqual([true, false]);
-  const [stored] = await requests.find(owner, [{ requestId: 'key:1', fingerprint: '' }]);
-  expect(stored?.fingerprint).toBe('a'.repeat(64));
+  const [stored] = await requests.find(owner, [{ requestId: 'key:1', requestFingerprint: '' }]);
+  expect(stored?.requestFingerprint).toBe('a'.repeat(64));
 });
 
 describe('a request with an Idempotency-Key', () => {

@@ -10,8 +10,11 @@ export const REQUEST_RETENTION_MS = 72 * 3_600_000;
 export interface RequestIdentity {
   /** `key:<Idempotency-Key>` or `body:<SHA-256>`. */
   readonly requestId: string;
-  /** SHA-256 of the request without its date. */
-  readonly fingerprint: string;
+  /**
+   * SHA-256 of the request without its date. A repeat of an Idempotency-Key must have the same value. Do not confuse it
+   * with `invoiceFingerprint` of an invoice, which includes the date.
+   */
+  readonly requestFingerprint: string;
 }
 
 /** The identities of a request. A request without a key and without an externalReference has none. */
@@ -27,11 +30,11 @@ export interface RequestIdentities {
 export function identifyRequest(request: CreateInvoiceRequest, idempotencyKey: string | undefined): RequestIdentities {
   const externalReference = request.externalReference ?? null;
   const fields = [externalReference, ...listBodyFields(request)];
-  const fingerprint = hash(fields);
+  const requestFingerprint = hash(fields);
   const body = hash([...fields, new Date(request.createdUTCDate).toISOString()]);
   return {
-    key: idempotencyKey === undefined ? undefined : { requestId: `key:${idempotencyKey}`, fingerprint },
-    body: externalReference === null ? undefined : { requestId: `body:${body}`, fingerprint },
+    key: idempotencyKey === undefined ? undefined : { requestId: `key:${idempotencyKey}`, requestFingerprint },
+    body: externalReference === null ? undefined : { requestId: `body:${body}`, requestFingerprint },
   };
 }
 

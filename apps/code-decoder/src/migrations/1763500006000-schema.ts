@@ -19,31 +19,31 @@ export class Schema1763500006000 implements MigrationInterface {
 
 const INVOICES = `
   CREATE TABLE invoices (
-    invoice_id         uuid        PRIMARY KEY,
-    mode               text        NOT NULL CONSTRAINT invoices_mode CHECK (mode IN ('test', 'live')),
-    merchant_id        bigint      NOT NULL,
-    site_id            bigint      NOT NULL,
-    site_reference     text        NOT NULL CONSTRAINT invoices_site_reference CHECK (length(site_reference) <= 100),
-    external_reference text        CONSTRAINT invoices_external_reference CHECK (length(external_reference) <= 100),
-    fingerprint        text        NOT NULL CONSTRAINT invoices_fingerprint CHECK (length(fingerprint) = 64),
-    code               text        NOT NULL CONSTRAINT invoices_code CHECK (code ~ '^[0-9]{20}$'),
-    amount             bigint      NOT NULL CONSTRAINT invoices_amount CHECK (amount BETWEEN 1 AND 100000000000),
-    currency           text        NOT NULL CONSTRAINT invoices_currency CHECK (currency ~ '^[A-Z]{3}$'),
-    line_items         jsonb       CONSTRAINT invoices_line_items CHECK (jsonb_array_length(line_items) <= 500),
-    origin             text        NOT NULL CONSTRAINT invoices_origin CHECK (length(origin) <= 100),
-    origin_reference   text        CONSTRAINT invoices_origin_reference CHECK (length(origin_reference) <= 100),
-    created_utc_date   timestamptz NOT NULL,
-    created_at         timestamptz NOT NULL,
-    expires_at         timestamptz NOT NULL,
-    payable_state      text        NOT NULL CONSTRAINT invoices_payable_state CHECK (payable_state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
-    payable_version    bigint      NOT NULL,
-    closed_at          timestamptz,
+    invoice_id          uuid        PRIMARY KEY,
+    mode                text        NOT NULL CONSTRAINT invoices_mode CHECK (mode IN ('test', 'live')),
+    merchant_id         bigint      NOT NULL,
+    site_id             bigint      NOT NULL,
+    site_reference      text        NOT NULL CONSTRAINT invoices_site_reference CHECK (length(site_reference) <= 100),
+    external_reference  text        CONSTRAINT invoices_external_reference CHECK (length(external_reference) <= 100),
+    invoice_fingerprint text        NOT NULL CONSTRAINT invoices_invoice_fingerprint CHECK (length(invoice_fingerprint) = 64),
+    code                text        NOT NULL CONSTRAINT invoices_code CHECK (code ~ '^[0-9]{20}$'),
+    amount              bigint      NOT NULL CONSTRAINT invoices_amount CHECK (amount BETWEEN 1 AND 100000000000),
+    currency            text        NOT NULL CONSTRAINT invoices_currency CHECK (currency ~ '^[A-Z]{3}$'),
+    line_items          jsonb       CONSTRAINT invoices_line_items CHECK (jsonb_array_length(line_items) <= 500),
+    origin              text        NOT NULL CONSTRAINT invoices_origin CHECK (length(origin) <= 100),
+    origin_reference    text        CONSTRAINT invoices_origin_reference CHECK (length(origin_reference) <= 100),
+    created_utc_date    timestamptz NOT NULL,
+    created_at          timestamptz NOT NULL,
+    expires_at          timestamptz NOT NULL,
+    payable_state       text        NOT NULL CONSTRAINT invoices_payable_state CHECK (payable_state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
+    payable_version     bigint      NOT NULL,
+    closed_at           timestamptz,
     CONSTRAINT invoices_closed CHECK ((payable_state IN ('paid', 'refused', 'closed')) = (closed_at IS NOT NULL))
   );
   COMMENT ON TABLE invoices IS 'Invoices that tills create (D6). After the creation, only the state of the payable changes. payment-processor reports this state.';
   COMMENT ON COLUMN invoices.invoice_id IS 'Reference of the invoice. The payable of the invoice has the same id.';
   COMMENT ON COLUMN invoices.site_reference IS 'Identifier of the till (point of sale).';
-  COMMENT ON COLUMN invoices.fingerprint IS 'SHA-256 of the validated request. A request with the same externalReference and another fingerprint replaces the invoice.';
+  COMMENT ON COLUMN invoices.invoice_fingerprint IS 'SHA-256 of the validated request with its date. A request with the same externalReference and another fingerprint replaces the invoice.';
   COMMENT ON COLUMN invoices.amount IS 'Cents.';
   COMMENT ON COLUMN invoices.created_utc_date IS 'Creation time according to the till.';
   COMMENT ON COLUMN invoices.created_at IS 'Creation time according to this service. The lifetime of the invoice starts at this time.';
@@ -57,18 +57,18 @@ const INVOICES = `
 
 const INVOICE_REQUESTS = `
   CREATE TABLE invoice_requests (
-    merchant_id bigint      NOT NULL,
-    site_id     bigint      NOT NULL,
-    mode        text        NOT NULL CONSTRAINT invoice_requests_mode CHECK (mode IN ('test', 'live')),
-    request_id  text        NOT NULL CONSTRAINT invoice_requests_request_id CHECK (request_id ~ '^(body:[0-9a-f]{64}|key:.{1,100})$'),
-    fingerprint text        NOT NULL CONSTRAINT invoice_requests_fingerprint CHECK (length(fingerprint) = 64),
-    invoice_id  uuid        NOT NULL CONSTRAINT invoice_requests_invoice REFERENCES invoices,
-    created_at  timestamptz NOT NULL,
+    merchant_id         bigint      NOT NULL,
+    site_id             bigint      NOT NULL,
+    mode                text        NOT NULL CONSTRAINT invoice_requests_mode CHECK (mode IN ('test', 'live')),
+    request_id          text        NOT NULL CONSTRAINT invoice_requests_request_id CHECK (request_id ~ '^(body:[0-9a-f]{64}|key:.{1,100})$'),
+    request_fingerprint text        NOT NULL CONSTRAINT invoice_requests_request_fingerprint CHECK (length(request_fingerprint) = 64),
+    invoice_id          uuid        NOT NULL CONSTRAINT invoice_requests_invoice REFERENCES invoices,
+    created_at          timestamptz NOT NULL,
     PRIMARY KEY (merchant_id, site_id, mode, request_id)
   );
   COMMENT ON TABLE invoice_requests IS 'Requests that created an invoice, so that a repeated request creates no second invoice (D6). Rows are deleted after 72 hours.';
   COMMENT ON COLUMN invoice_requests.request_id IS 'The Idempotency-Key, or the SHA-256 of the body if it has an externalReference.';
-  COMMENT ON COLUMN invoice_requests.fingerprint IS 'SHA-256 of the validated request without its date. A request with the same Idempotency-Key must have the same fingerprint.';
+  COMMENT ON COLUMN invoice_requests.request_fingerprint IS 'SHA-256 of the validated request without its date. A request with the same Idempotency-Key must have the same fingerprint.';
   CREATE INDEX invoice_requests_by_time ON invoice_requests (created_at);
 `;
 

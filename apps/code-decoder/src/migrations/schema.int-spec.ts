@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PayableDescriptor } from '@svc/contracts';
+import type { HostedPayableDescriptor } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { updatesOf } from '@svc/testing';
 import { type Decoder, startDecoder } from '../../test/decoder.js';
@@ -16,7 +16,7 @@ test('closing sessions writes no index of session_codes (HOT updates)', async ()
   const at = decoder.clock.nowISO();
   const sessions = Array.from({ length: 120 }, () => {
     const sessionId = randomUUID();
-    const payable: PayableDescriptor = {
+    const payable: HostedPayableDescriptor = {
       payableId: sessionId,
       mode: 'test',
       merchantId: 1001,

@@ -15,6 +15,7 @@ export interface CodeFragments {
 
 export type CodeFormat = 'host' | 'two-four-twenty' | 'sk' | 'twenty-digits' | 'crstpc' | 'short-link';
 
+/** The formats of the specification's support test that need no fragment, in its order. */
 const FORMATS: readonly (readonly [CodeFormat, RegExp])[] = [
   ['two-four-twenty', /^.{2}\/.{4}\/.{20}$/],
   ['sk', /^SK-\d+-\d{23}$/],

@@ -11,7 +11,7 @@ import {
 } from '@svc/outbound';
 import type { CodeFragments } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
-import { parseDecodeResponse } from './parse-decode-response.js';
+import { InvalidResponseError, parseDecodeResponse } from './parse-decode-response.js';
 import type { ProviderSettings } from './provider-settings.js';
 
 /** Limit for the size of a response. A response with 500 line items of maximum length is below this limit. */
@@ -92,5 +92,5 @@ function describeFailure(error: unknown): string {
   if (error instanceof ResponseTooLargeError) return 'the response is too large';
   if (error instanceof AddressRefusedError) return `its address is not allowed (${error.refusal})`;
   if (error instanceof SyntaxError) return 'the response is not JSON';
-  return error instanceof Error && error.name === 'InvalidResponseError' ? error.message : 'the connection failed';
+  return error instanceof InvalidResponseError ? error.message : 'the connection failed';
 }

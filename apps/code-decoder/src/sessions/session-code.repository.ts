@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Mode, PayableDescriptor } from '@svc/contracts';
+import type { HostedPayableDescriptor, Mode } from '@svc/contracts';
 import {
   type ColumnMap,
   excludedColumns,
@@ -32,7 +32,7 @@ export interface CodedSession {
 
 /** A session that was created or extended, and the time of the event (ISO 8601 UTC). */
 interface SessionVersion {
-  readonly payable: PayableDescriptor;
+  readonly payable: HostedPayableDescriptor;
   readonly at: string;
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type EventEnvelope,
+  type HostedPayableDescriptor,
   type HostedPaymentSnapshot,
   MerchantChangedV1,
   PayableClosedV1,
-  type PayableDescriptor,
   PaymentFailedV1,
   PaymentSucceededV1,
   SessionCreatedV1,
@@ -30,14 +30,14 @@ afterAll(() => decoder.stop());
 /** A hosted session, and the event that hosted-gateway publishes for it. */
 interface Session {
   readonly code: string;
-  readonly payable: PayableDescriptor;
+  readonly payable: HostedPayableDescriptor;
   readonly created: EventEnvelope;
 }
 /** Creates a session. Its event is not delivered yet. */
-function createSession(changes: Partial<PayableDescriptor> = {}): Session {
+function createSession(changes: Partial<HostedPayableDescriptor> = {}): Session {
   const [sessionId, code] = [randomUUID(), newOwnCode()];
   const source = { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code } as const;
-  const payable: PayableDescriptor = {
+  const payable: HostedPayableDescriptor = {
     payableId: sessionId,
     mode: 'test',
     merchantId: merchant.merchantId,
@@ -60,7 +60,7 @@ const decodeState = async (code: string): Promise<string | number> => {
 
 /** The event of a payment of this payable, with the new states of the payment and of the payable. */
 function createPaymentEvent(
-  payable: PayableDescriptor,
+  payable: HostedPayableDescriptor,
   state: 'success' | 'failed',
   payableState: 'paid' | 'open' | 'refused',
 ) {

@@ -1,5 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
+import { type EventEnvelope, type HostedPayableDescriptor, SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { SessionCodeRepository } from './session-code.repository.js';
 
@@ -13,13 +13,13 @@ export class SessionsConsumer {
 
   /** During an event replay, existing sessions are not changed. */
   @EventPattern(SessionCreatedV1, { idempotent: true })
-  onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
+  onCreated(events: EventEnvelope<{ payable: HostedPayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.insertIfAbsent(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 
   /** During an event replay, the latest expiry is kept. */
   @EventPattern(SessionExtendedV1, { idempotent: true })
-  onExtended(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
+  onExtended(events: EventEnvelope<{ payable: HostedPayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.extend(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Checkout, FailedAttempt, Order } from './order.js';
+import type { Checkout, FailedPayment, Order } from './order.js';
 
 /** A row of `received_webhooks`: the payment in a verified webhook. */
 export interface ReceivedWebhook {
@@ -18,8 +18,8 @@ const COLUMNS = `order_id AS "orderId", order_number AS "orderNumber", lines, to
   session_number AS "sessionNumber", session_requested_at AS "sessionRequestedAt", session_id AS "sessionId",
   redirect_url AS "redirectUrl"`;
 
-/** Maximum number of failed attempts that the shop reads for an order. Customers make fewer. */
-const MAX_FAILED_ATTEMPTS = 100;
+/** Maximum number of failed payments that the shop reads for an order. Customers make fewer. */
+const MAX_FAILED_PAYMENTS = 100;
 
 @Injectable()
 export class OrderRepository {
@@ -56,10 +56,10 @@ export class OrderRepository {
   }
 
   /** The failed payment attempts of an order, oldest first. */
-  listFailedAttempts(orderId: string): Promise<FailedAttempt[]> {
-    return this.dataSource.query<FailedAttempt[]>(
+  listFailedPayments(orderId: string): Promise<FailedPayment[]> {
+    return this.dataSource.query<FailedPayment[]>(
       `SELECT session_id AS "sessionId", payment_reference AS "paymentReference", user_message AS "userMessage", payment_utc_date AS "paymentUTCDate"
-       FROM received_webhooks WHERE order_id = $1 AND payment_status = 'Failed' ORDER BY payment_utc_date LIMIT ${MAX_FAILED_ATTEMPTS}`,
+       FROM received_webhooks WHERE order_id = $1 AND payment_status = 'Failed' ORDER BY payment_utc_date LIMIT ${MAX_FAILED_PAYMENTS}`,
       [orderId],
     );
   }

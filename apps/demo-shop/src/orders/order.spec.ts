@@ -28,7 +28,7 @@ const ORDER: Order = {
   sessionId: 'aaaaaaaa-0000-4000-8000-000000000000',
   redirectUrl: 'http://127.0.0.1/pay',
 };
-const FAILED_ATTEMPT = {
+const FAILED_PAYMENT = {
   sessionId: ORDER.sessionId!,
   paymentReference: 'x',
   userMessage: null,
@@ -121,22 +121,22 @@ describe('readCheckout', () => {
 
 describe('isSessionUsable', () => {
   it.each([
-    { minutes: 0, failedAttempts: 0, isUsable: true },
-    { minutes: 26, failedAttempts: 4, isUsable: true },
+    { minutes: 0, failedPayments: 0, isUsable: true },
+    { minutes: 26, failedPayments: 4, isUsable: true },
     // One millisecond less than 27 minutes.
-    { minutes: 27 - 1 / 60_000, failedAttempts: 0, isUsable: true },
-    { minutes: 27, failedAttempts: 0, isUsable: false },
-    { minutes: 1, failedAttempts: 5, isUsable: false },
+    { minutes: 27 - 1 / 60_000, failedPayments: 0, isUsable: true },
+    { minutes: 27, failedPayments: 0, isUsable: false },
+    { minutes: 1, failedPayments: 5, isUsable: false },
   ])(
-    'is $isUsable after $minutes minutes and $failedAttempts failed attempts',
-    ({ minutes, failedAttempts, isUsable }) => {
-      const attempts = Array(failedAttempts).fill(FAILED_ATTEMPT);
+    'is $isUsable after $minutes minutes and $failedPayments failed payments',
+    ({ minutes, failedPayments, isUsable }) => {
+      const attempts = Array(failedPayments).fill(FAILED_PAYMENT);
       expect(isSessionUsable(ORDER, attempts, minutesAfterOrder(minutes))).toBe(isUsable);
     },
   );
 
-  it('is true if the failed attempts belong to an earlier session', () => {
-    const earlierAttempt = { ...FAILED_ATTEMPT, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };
+  it('is true if the failed payments belong to an earlier session', () => {
+    const earlierAttempt = { ...FAILED_PAYMENT, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };
     expect(isSessionUsable(ORDER, Array(5).fill(earlierAttempt), minutesAfterOrder(1))).toBe(true);
   });
 });

@@ -38,8 +38,8 @@ export interface Order {
   readonly redirectUrl: string | null;
 }
 
-/** A failed payment attempt, from the platform's webhook. */
-export interface FailedAttempt {
+/** A failed payment, from the platform's webhook. */
+export interface FailedPayment {
   readonly sessionId: string;
   readonly paymentReference: string;
   /** The message that the payer saw. */
@@ -96,18 +96,19 @@ export function parseOrderNumber(merchantOrderId: string): number | undefined {
 }
 
 /**
- * Three minutes less than the lifetime of a session (H2), so that the session does not expire while the customer types.
+ * A session that is older is not used again. Three minutes less than the lifetime of a session (H2), so that the session
+ * does not expire while the customer types.
  */
-const SESSION_LIFETIME_MS = 27 * 60_000;
-/** Number of failed attempts after which a session cannot be paid (H2). */
-const MAX_SESSION_ATTEMPTS = 5;
+const MAX_SESSION_AGE_MS = 27 * 60_000;
+/** Number of failed payments after which a session cannot be paid (H2). */
+const MAX_SESSION_PAYMENTS = 5;
 
 /** True if the current session of the order can probably be paid. */
-export function isSessionUsable(order: Order, failedAttempts: readonly FailedAttempt[], now: Date): boolean {
-  const attemptsInSession = failedAttempts.filter(({ sessionId }) => sessionId === order.sessionId);
+export function isSessionUsable(order: Order, failedPayments: readonly FailedPayment[], now: Date): boolean {
+  const paymentsInSession = failedPayments.filter(({ sessionId }) => sessionId === order.sessionId);
   return (
-    now.getTime() - order.sessionRequestedAt.getTime() < SESSION_LIFETIME_MS &&
-    attemptsInSession.length < MAX_SESSION_ATTEMPTS
+    now.getTime() - order.sessionRequestedAt.getTime() < MAX_SESSION_AGE_MS &&
+    paymentsInSession.length < MAX_SESSION_PAYMENTS
   );
 }
 

@@ -116,7 +116,7 @@ describe('an order', () => {
     const paid = (await repository.find(order.orderPath.split('/')[2]!))!;
     expect(paid.state).toBe('paid');
     expect(await repository.beginNextSession(paid, shop.clock.later(60_000))).toEqual(paid);
-    expect(await repository.listFailedAttempts(paid.orderId)).toMatchObject([
+    expect(await repository.listFailedPayments(paid.orderId)).toMatchObject([
       { paymentReference: '0AAAAAAAAAAAAAAAAA' },
     ]);
   });
@@ -144,7 +144,7 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(requestCount);
   });
 
-  it('gets a new session after five failed attempts, and after 30 minutes', async () => {
+  it('gets a new session after five failed payments, and after 30 minutes', async () => {
     const order = await shop.createOrder();
     for (let number = 1; number <= 5; number++) {
       await shop.sendWebhook(

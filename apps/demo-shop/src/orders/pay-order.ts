@@ -25,8 +25,8 @@ export class PayOrder {
   /** Returns the URL of the payment page, or undefined if the order is already paid. */
   async execute(order: Order): Promise<string | undefined> {
     const now = this.clock.now();
-    const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
-    const currentOrder = isSessionUsable(order, failedAttempts, now)
+    const failedPayments = await this.orders.listFailedPayments(order.orderId);
+    const currentOrder = isSessionUsable(order, failedPayments, now)
       ? order
       : await this.orders.beginNextSession(order, now);
     if (currentOrder.state === 'paid') return undefined;

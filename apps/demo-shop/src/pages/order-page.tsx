@@ -1,8 +1,9 @@
-import { type FailedAttempt, formatMerchantOrderId, formatZar, type Order } from '../orders/order.js';
+import { type FailedPayment, formatMerchantOrderId, formatZar, type Order } from '../orders/order.js';
 import { renderDocument } from './layout.js';
 
 const FAST_REFRESH_SECONDS = 2;
 const SLOW_REFRESH_SECONDS = 15;
+/** Five minutes more than the lifetime of a session (H2), because the webhook of its last payment may be late. */
 const FAST_REFRESH_DURATION_MS = 35 * 60_000;
 const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
 
@@ -20,7 +21,7 @@ export function computeRefreshSeconds(order: Order, now: Date): number | undefin
 /** The page of an order, with the failed payment attempts that verified webhooks reported. */
 export function renderOrderPage(
   order: Order,
-  failedAttempts: readonly FailedAttempt[],
+  failedPayments: readonly FailedPayment[],
   /** `refresh`: interval in seconds. `hasLeftPayment`: the customer came back without paying. */
   { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
 ): string {
@@ -35,7 +36,7 @@ export function renderOrderPage(
           {order.state === 'paid' ? (
             <PaidState order={order} />
           ) : (
-            <UnpaidState order={order} failedAttempts={failedAttempts} hasLeftPayment={hasLeftPayment} />
+            <UnpaidState order={order} failedPayments={failedPayments} hasLeftPayment={hasLeftPayment} />
           )}
         </div>
         <OrderLines order={order} />
@@ -60,8 +61,8 @@ function PaidState({ order }: { order: Order }) {
   );
 }
 
-function UnpaidState(props: { order: Order; failedAttempts: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
-  const { order, failedAttempts, hasLeftPayment } = props;
+function UnpaidState(props: { order: Order; failedPayments: readonly FailedPayment[]; hasLeftPayment: boolean }) {
+  const { order, failedPayments, hasLeftPayment } = props;
   return (
     <>
       <div class="state awaiting" id="order-state" data-state={order.state}>
@@ -76,9 +77,9 @@ function UnpaidState(props: { order: Order; failedAttempts: readonly FailedAttem
           </p>
         )}
       </div>
-      {failedAttempts.length > 0 ? (
+      {failedPayments.length > 0 ? (
         <ul class="failed-payments" aria-label="Failed payments">
-          {failedAttempts.map((failed) => (
+          {failedPayments.map((failed) => (
             <li>
               <span>{failed.userMessage ?? 'The payment did not succeed.'}</span> <code>{failed.paymentReference}</code>
             </li>

@@ -38,12 +38,12 @@ export class OrdersController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const order = await this.getOrder(orderId);
-    const failedAttempts = await this.orders.listFailedAttempts(order.orderId);
+    const failedPayments = await this.orders.listFailedPayments(order.orderId);
     const refresh = computeRefreshSeconds(order, this.clock.now());
     await this.page.send(
       reply,
       HttpStatus.OK,
-      renderOrderPage(order, failedAttempts, { refresh, hasLeftPayment: left === 'payment' }),
+      renderOrderPage(order, failedPayments, { refresh, hasLeftPayment: left === 'payment' }),
     );
   }
 

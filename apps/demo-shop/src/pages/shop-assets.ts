@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
 
 /** The path is correct from src and from dist, because both are folders of the app. */
 const FOLDER = join(import.meta.dirname, '../../assets');
@@ -16,13 +17,14 @@ export interface ShopAsset {
 }
 
 /** The shop's stylesheet, script and images, read once at startup. */
+@Injectable()
 export class ShopAssets {
   private readonly files = new Map<string, ShopAsset>();
 
-  constructor(folder = FOLDER) {
-    for (const file of readdirSync(folder)) {
+  constructor() {
+    for (const file of readdirSync(FOLDER)) {
       const contentType = CONTENT_TYPES[file.slice(file.lastIndexOf('.'))];
-      if (contentType) this.files.set(file, { contentType, content: readFileSync(join(folder, file)) });
+      if (contentType) this.files.set(file, { contentType, content: readFileSync(join(FOLDER, file)) });
     }
   }
 

@@ -7,7 +7,6 @@ import {
   ERROR_CATALOGUE,
   type ErrorCode,
   FindPayableV1,
-  type HostedPaymentSnapshot,
   InvoiceCreatedV1,
   type InvoiceSource,
   PayableClosedV1,
@@ -15,6 +14,7 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentReversedV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterAll(() => gateway.stop());
 
 type Payable = PayableDescriptor<InvoiceSource>;
-type Payment = HostedPaymentSnapshot<InvoiceSource>;
+type Payment = PaymentSnapshot<InvoiceSource>;
 const callsPath = ({ source }: Payable): string => `/c/${source.code}`;
 const paymentCookie = (reference: string) => ({ cookie: `other=1; svc-payment=${reference}` });
 const openPage = (invoice: Payable, headers: Record<string, string> = {}) =>

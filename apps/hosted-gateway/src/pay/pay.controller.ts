@@ -16,7 +16,7 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { isOwnCode, isUuid, parseOwnCode } from '@svc/kernel';
+import { DomainError, isOwnCode, isUuid, parseOwnCode, withDeadline } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
@@ -31,7 +31,6 @@ import { PayOnPage } from './pay-on-page.js';
 import { readPayerContext } from './payer-context.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
-import { withDeadline } from './with-deadline.js';
 
 /** The page of a till's static code for one invoice. */
 const STATIC_CODE_PAGE = 'c/:code/invoices/:invoiceReference';
@@ -87,7 +86,10 @@ export class PayController {
     if (isScanned(address) && !isStaticCode(address) && !isOwnCode(address.code))
       return this.changedAddress(`/c/${address.code}`, request, reply);
     const pendingModel = this.showPage.findModel(address, readPayer(request), card === 'another');
-    const model = await withDeadline(pendingModel, this.pageTimeoutMs);
+    // A model that comes later is ignored.
+    const model = await withDeadline(pendingModel, this.pageTimeoutMs, () => {
+      throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+    });
     if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
     await redirect(reply, model.redirectTo);
   }

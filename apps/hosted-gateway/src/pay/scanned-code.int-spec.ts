@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type HostedPayableDescriptor,
   type HostedPaymentSnapshot,
   type HostedSessionSource,
-  type PayableDescriptor,
   PaymentFailedV1,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 
 interface SessionWithCode {
   readonly sessionId: string;
-  readonly payable: PayableDescriptor;
+  readonly payable: HostedPayableDescriptor;
   readonly code: string;
 }
 async function createSessionWithCode(): Promise<SessionWithCode> {
@@ -40,7 +40,7 @@ const pay = (code: string, headers: Record<string, string> = {}) =>
   });
 const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName: '', lastName: '' } };
 const buildPartnerPayment = (
-  payable: PayableDescriptor,
+  payable: HostedPayableDescriptor,
   overrides: Parameters<typeof buildPayment<HostedSessionSource>>[1],
 ): HostedPaymentSnapshot =>
   buildPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...overrides });

@@ -6,10 +6,10 @@ import {
   type ChargeInvoice,
   ChargeInvoiceV1,
   FindTillInvoiceV1,
-  type HostedPaymentSnapshot,
   type InvoiceSource,
   type PayableDescriptor,
   PaymentFailedV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterAll(() => gateway.stop());
 
 type Payable = PayableDescriptor<InvoiceSource>;
-type Payment = HostedPaymentSnapshot<InvoiceSource>;
+type Payment = PaymentSnapshot<InvoiceSource>;
 const staticPath = ({ payableId }: Payable): string => `/c/${staticCode}/invoices/${payableId}`;
 const ownPath = ({ source }: Payable): string => `/c/${source.code}`;
 const pageState = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ClosePayableV1, type PayableDescriptor } from '@svc/contracts';
+import { ClosePayableV1, type HostedPayableDescriptor } from '@svc/contracts';
 import { buildSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { createOtherCallers, OTHER_CALLERS, type OtherCaller } from '../../test/merchants.js';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   owner = await gateway.createMerchant();
   otherCallers = await createOtherCallers(owner, (site) => gateway.createMerchant(site));
   await gateway.broker.respond(ClosePayableV1.name, (command) => {
-    const { payableId } = (command as { payable: PayableDescriptor }).payable;
+    const { payableId } = (command as { payable: HostedPayableDescriptor }).payable;
     closedIds.push(payableId);
     return Promise.resolve({ ok: true, reply: { payableId, state: 'closed', version: 2, paymentCount: 0 } });
   });

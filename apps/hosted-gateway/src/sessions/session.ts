@@ -3,8 +3,8 @@ import type {
   CreateSessionRequest,
   CustomField,
   HostedApiVersion,
+  HostedPayableDescriptor,
   Mode,
-  PayableDescriptor,
   PayableState,
   SessionState,
 } from '@svc/contracts';
@@ -80,7 +80,7 @@ export function buildRedirectUrl({ sessionId }: Pick<Session, 'sessionId'>, gate
 }
 
 /** The payable of a session, for commands and events to payment-processor. */
-export function describePayable(session: Session): PayableDescriptor {
+export function describePayable(session: Session): HostedPayableDescriptor {
   return {
     payableId: session.sessionId,
     mode: session.mode,

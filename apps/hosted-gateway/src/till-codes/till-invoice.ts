@@ -1,6 +1,5 @@
 import type {
   AmountTerms,
-  HostedPaymentSnapshot,
   InvoiceSource,
   LineItem,
   MerchantFeatures,
@@ -53,7 +52,7 @@ export function toTillLineItem({ name, productCode, sku, unitPrice, quantity }: 
   };
 }
 
-export type InvoicePayment = HostedPaymentSnapshot<InvoiceSource>;
+export type InvoicePayment = PaymentSnapshot<InvoiceSource>;
 
 export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePayment {
   return payment.source.kind === 'invoice';

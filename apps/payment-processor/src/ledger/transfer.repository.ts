@@ -1,34 +1,66 @@
+import type { Mode, PaymentSnapshot } from '@svc/contracts';
 import { type Clock, newUuid } from '@svc/kernel';
+import { type ColumnMap, insertedColumns, recordColumns, recordValues, selectedColumns } from '@svc/persistence';
 import type { Transfer } from './transfer.js';
 
-/** A transfer with its id, as input of {@link insertTransfersSql}. */
-interface TransferItem extends Transfer {
-  readonly id: string;
+/** A row of the ledger. */
+export interface TransferRow extends Transfer {
+  readonly transferId: string;
+  readonly currencyISOCode: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  readonly paymentId: string;
+  /** Only of a late approval and its reversal. */
+  readonly attemptId?: string | null;
+  /** Only of a refund. */
+  readonly refundId?: string | null;
+  /** ISO 8601 UTC, or a Date. */
+  readonly createdAt: string | Date;
 }
 
-export function transferItems(transfers: readonly Transfer[], clock: Clock): TransferItem[] {
-  return transfers.map((transfer) => ({ ...transfer, id: newUuid(clock) }));
-}
+const TRANSFER_MAP: ColumnMap<keyof TransferRow> = {
+  transferId: ['transfer_id', 'uuid'],
+  kind: ['kind', 'text'],
+  debit: ['debit_account', 'text'],
+  credit: ['credit_account', 'text'],
+  amount: ['amount', 'bigint'],
+  currencyISOCode: ['currency', 'text'],
+  mode: ['mode', 'text'],
+  merchantId: ['merchant_id', 'bigint'],
+  paymentId: ['payment_id', 'uuid'],
+  attemptId: ['attempt_id', 'uuid'],
+  refundId: ['refund_id', 'uuid'],
+  createdAt: ['created_at', 'timestamptz'],
+};
 
-/** SQL expressions over the CTE `target`, or named parameters of the statement. */
-interface TransferColumns {
-  /** {@link transferItems} as jsonb. */
-  readonly items: string;
-  readonly currency: string;
-  readonly mode: string;
-  readonly merchantId: string;
-  /** Creation time. */
-  readonly at: string;
+/** The rows of a payment's transfers, with the attempt or refund that caused them. */
+export function transferRows(
+  transfers: readonly Transfer[],
+  { currencyISOCode, mode, merchantId }: PaymentSnapshot,
+  columns: Pick<TransferRow, 'paymentId' | 'attemptId' | 'refundId' | 'createdAt'>,
+  clock: Clock,
+): TransferRow[] {
+  return transfers.map((transfer) => ({
+    ...transfer,
+    transferId: newUuid(clock),
+    ...{ currencyISOCode, mode, merchantId },
+    ...columns,
+  }));
 }
 
 /**
- * SQL of a CTE that inserts transfers into the ledger, in the order of the items. The CTE `target` of the statement
- * must contain the payments of the transfers.
+ * SQL that inserts rows into the ledger, in their order.
+ *
+ * @param rows SQL expression: {@link transferRows} as jsonb
+ * @param changed the CTE whose row allows the insertion; without a row, nothing is inserted
  */
-export function insertTransfersSql({ items, currency, mode, merchantId, at }: TransferColumns): string {
-  return `transfer AS (
-         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
-         SELECT item.id, item.kind, item.debit, item.credit, item.amount, ${currency}, ${mode}, ${merchantId}, payment_id, ${at}
-           FROM target, jsonb_to_recordset(${items}) AS item(id uuid, kind text, debit text, credit text, amount bigint)
-       )`;
+export function insertTransfersSql(rows: string, changed?: string): string {
+  const from = changed === undefined ? '' : `${changed}, `;
+  return `INSERT INTO transfers (${insertedColumns(TRANSFER_MAP)})
+         SELECT ${recordValues(TRANSFER_MAP, 'transfer')}
+           FROM ${from}jsonb_to_recordset(${rows}) AS transfer(${recordColumns(TRANSFER_MAP)})`;
 }
+
+/** Finds the late approval of an attempt; $1 is the attempt. The result is a {@link TransferRow}. */
+export const SELECT_LATE_APPROVAL = `SELECT ${selectedColumns(TRANSFER_MAP)} FROM transfers
+  WHERE attempt_id = $1 AND kind = 'lateApproval'`;

@@ -467,12 +467,13 @@ const RECONCILIATIONS = `
     ended_at     timestamptz,
     differences  bigint,
     open         bigint,
+    is_whole_day boolean,
     result       json,
     failure      text        CONSTRAINT reconciliations_failure CHECK (length(failure) <= 500),
     CONSTRAINT reconciliations_night UNIQUE (night, day),
     CONSTRAINT reconciliations_lease CHECK ((state = 'running') = (leased_until IS NOT NULL)),
     CONSTRAINT reconciliations_ended CHECK ((state IN ('done', 'failed')) = (ended_at IS NOT NULL)),
-    CONSTRAINT reconciliations_result CHECK ((state = 'done') = (result IS NOT NULL AND differences IS NOT NULL AND open IS NOT NULL))
+    CONSTRAINT reconciliations_result CHECK ((state = 'done') = (num_nulls(result, differences, open, is_whole_day) = 0))
   );
   COMMENT ON TABLE reconciliations IS 'Runs of the reconciliation. A run compares all books of a day and stores the differences.';
   COMMENT ON COLUMN reconciliations.merchant_id IS 'NULL: all merchants.';
@@ -481,6 +482,7 @@ const RECONCILIATIONS = `
   COMMENT ON COLUMN reconciliations.leased_until IS 'End of the lease. The replica that executes the run renews the lease. After its end, another replica restarts the run.';
   COMMENT ON COLUMN reconciliations.watermark IS 'Rows that became final at or after this time were not compared.';
   COMMENT ON COLUMN reconciliations.open IS 'Number of payments, attempts and refunds of the day without an outcome. The jobs of the next nights reconcile such a day again.';
+  COMMENT ON COLUMN reconciliations.is_whole_day IS 'False if the run ended before the day was over. The jobs of the next nights reconcile such a day again.';
   COMMENT ON COLUMN reconciliations.result IS 'Result for administrators. The type json keeps the order of the columns.';
   CREATE INDEX reconciliations_to_run ON reconciliations (requested_at) WHERE state IN ('waiting', 'running');
   CREATE INDEX reconciliations_of_day ON reconciliations (day, requested_at);

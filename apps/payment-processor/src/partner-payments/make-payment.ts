@@ -5,7 +5,7 @@ import {
   MakePaymentRequest,
   type PartnerPayment,
   type PaymentCustomer,
-  sessionFeatures,
+  restrictToSessionFeatures,
   ShowPaymentV1,
 } from '@svc/contracts';
 import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
@@ -137,7 +137,8 @@ export class MakePayment {
       // The merchant's terms have not arrived yet.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-      const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
+      const features =
+        payable.source.kind === 'session' ? restrictToSessionFeatures(merchant.features) : merchant.features;
       checkTerms(partner, request, { ...merchant, amount: payable.amount, features });
       if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
       const payableTerms = {

@@ -7,7 +7,6 @@ import {
   type Mode,
   type PartnerPayment,
   type PayableDescriptor,
-  type PayableSource,
   type PayableState,
   type PaymentCustomer,
   PaymentFailedV1,
@@ -21,7 +20,7 @@ import { inTransaction, type NamedParameters, type Transaction } from '@svc/pers
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
 import { insertAttempts, insertPayments, joinMerchant } from '../payments/accept-payment.query.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from '../payments/attempt.repository.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
@@ -51,7 +50,7 @@ export interface CurrentPayment {
 
 /** A payable with its merchant's terms. */
 export interface PayableToPay {
-  readonly payable: PayableDescriptor<PayableSource>;
+  readonly payable: PayableDescriptor;
   readonly state: PayableState;
   readonly version: number;
   readonly paymentCount: number;
@@ -247,10 +246,9 @@ export class PartnerPaymentRepository {
       now,
       payableState: settled.payable.state,
       payableVersion: settled.payable.version,
-      transfers: JSON.stringify(transferItems(paymentTransfers(settled), this.clock)),
-      currency: settled.currencyISOCode,
-      mode: settled.mode,
-      merchantId: settled.merchantId,
+      transfers: JSON.stringify(
+        transferRows(paymentTransfers(settled), settled, { paymentId, createdAt: now }, this.clock),
+      ),
     };
     await this.events.write(tx, SETTLE, parameters, [event]);
   }
@@ -289,14 +287,16 @@ const SETTLE = statementWithEvents({
          UPDATE payables y SET state = $payableState, holder = CASE WHEN $payableState = 'paid' THEN y.holder END,
                                version = $payableVersion, modified_at = $now
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${insertTransfersSql({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
+       ), transfer AS (
+         ${insertTransfersSql('$transfers::jsonb', 'target')}
+       )`,
   changed: 'target',
   aggregateId: 'payment_id',
 });
 
 type AcceptedRow = Pick<PaymentRow, 'feeBasisPoints' | 'feeFixedAmount'>;
 
-type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
+type PayableRow = Omit<PayableDescriptor, 'expiresAt'> & {
   expiresAt: Date;
   state: PayableState;
   version: number;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PayableDescriptor, PayableSnapshot, PayableSource } from '@svc/contracts';
+import type { PayableDescriptor, PayableSnapshot } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -15,12 +15,12 @@ export class ClosePayable {
     @Inject(PayableRepository) private readonly payables: PayableRepository,
   ) {}
 
-  execute(descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
+  execute(descriptor: PayableDescriptor): Promise<PayableSnapshot> {
     return inTransaction(this.dataSource, (tx) => this.closeIn(tx, descriptor));
   }
 
   /** Closes the payable in the caller's transaction. The caller rolls the transaction back when this throws. */
-  async closeIn(tx: Transaction, descriptor: PayableDescriptor<PayableSource>): Promise<PayableSnapshot> {
+  async closeIn(tx: Transaction, descriptor: PayableDescriptor): Promise<PayableSnapshot> {
     await this.payables.insertIfAbsent(tx, [descriptor]);
     const closed = await this.payables.close(tx, descriptor.payableId);
     if (closed) return closed;

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type HostedPayableDescriptor,
   PayableClosedV1,
   type PayableDescriptor,
   type PayableSnapshot,
-  type PayableSource,
   type PayableState,
 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
@@ -15,7 +15,7 @@ import type { PayableTerms } from './payable.js';
 type CurrentPayable = PayableSnapshot & PayableTerms;
 
 /** The columns of a payable that never change, except for `expires_at`, which may be extended. */
-export const PAYABLE_MAP: ColumnMap<keyof PayableDescriptor> = {
+export const PAYABLE_MAP: ColumnMap<keyof HostedPayableDescriptor> = {
   payableId: ['payable_id', 'uuid'],
   mode: ['mode', 'text'],
   merchantId: ['merchant_id', 'bigint'],
@@ -41,10 +41,7 @@ export class PayableRepository {
    * inserted in the order of their ids. The statement that accepts payments uses the same order, because different
    * orders could cause a deadlock.
    */
-  async insertIfAbsent(
-    connection: EntityManager,
-    payables: readonly PayableDescriptor<PayableSource>[],
-  ): Promise<void> {
+  async insertIfAbsent(connection: EntityManager, payables: readonly PayableDescriptor[]): Promise<void> {
     await connection.query(
       `INSERT INTO payables (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
        SELECT payable.*, 'open', NULL, 0, 1, $2, $2
@@ -59,7 +56,7 @@ export class PayableRepository {
    * Extends the expiry of payables. Inserts missing payables, because the event of their session may arrive later.
    * Never shortens an expiry, because events may be repeated and may arrive in any order.
    */
-  async extendExpiry(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
+  async extendExpiry(connection: EntityManager, payables: readonly PayableDescriptor[]): Promise<void> {
     await this.insertIfAbsent(connection, payables);
     await connection.query(
       `UPDATE payables p SET expires_at = longer.expires_at

@@ -1,4 +1,4 @@
-import type { ErrorCode, PayableDescriptor, PayableSource, PayableState } from '@svc/contracts';
+import type { ErrorCode, PayableDescriptor, PayableState } from '@svc/contracts';
 
 /**
  * The transitions between the states of a payable, a debt that can be paid once. The payment that changes `open →
@@ -17,7 +17,7 @@ export const PAYABLE_TRANSITIONS = {
 
 /** The fields that decide whether a payable can be paid. `paymentCount` counts the payments that have started. */
 export interface PayableTerms extends Pick<
-  PayableDescriptor<PayableSource>,
+  PayableDescriptor,
   'mode' | 'merchantId' | 'siteId' | 'amount' | 'currencyISOCode'
 > {
   readonly state: PayableState;

@@ -3,6 +3,7 @@ import {
   ClosePayableV1,
   type EventEnvelope,
   FindPayableV1,
+  type HostedPayableDescriptor,
   type InvoiceCreated,
   InvoiceCreatedV1,
   type OpenedPayable,
@@ -10,7 +11,6 @@ import {
   OpenPayableV1,
   type PayableDescriptor,
   type PayableSnapshot,
-  type PayableSource,
   SessionCreatedV1,
   SessionExtendedV1,
 } from '@svc/contracts';
@@ -31,7 +31,7 @@ export class PayablesConsumer {
   /** Events may be repeated: an existing payable does not change. */
   @EventPattern(SessionCreatedV1, { idempotent: true })
   async storeSessions(
-    events: EventEnvelope<{ payable: PayableDescriptor }>[],
+    events: EventEnvelope<{ payable: HostedPayableDescriptor }>[],
     { connection }: IdempotentContext,
   ): Promise<void> {
     await this.payables.insertIfAbsent(
@@ -43,7 +43,7 @@ export class PayablesConsumer {
   /** Events may be repeated: an expiry is never shortened. */
   @EventPattern(SessionExtendedV1, { idempotent: true })
   async extendSessions(
-    events: EventEnvelope<{ payable: PayableDescriptor }>[],
+    events: EventEnvelope<{ payable: HostedPayableDescriptor }>[],
     { connection }: IdempotentContext,
   ): Promise<void> {
     const payables = events.map((event) => event.payload.payable);
@@ -63,7 +63,7 @@ export class PayablesConsumer {
   }
 
   @MessagePattern(ClosePayableV1)
-  close({ payable }: { payable: PayableDescriptor<PayableSource> }): Promise<PayableSnapshot> {
+  close({ payable }: { payable: PayableDescriptor }): Promise<PayableSnapshot> {
     return this.closePayable.execute(payable);
   }
 

@@ -5,6 +5,7 @@ import { type ColumnMap, namedStatement, toRecord, type Transaction } from '@svc
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
+import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
 import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-columns.js';
 
@@ -168,15 +169,10 @@ export class AttemptRepository {
    * Has an effect only once for each attempt.
    */
   async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
-    const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);
-    const values = REQUEST_REVERSAL.valuesOf({
-      ...{ attemptId, paymentId, debit, credit, amount },
-      now: this.clock.now(),
-      transferId: newUuid(this.clock),
-      currency: payment.currencyISOCode,
-      mode: payment.mode,
-      merchantId: payment.merchantId,
-    });
+    const now = this.clock.now();
+    const transfers = [lateApprovalTransfer(payment, acquirer)];
+    const rows = transferRows(transfers, payment, { paymentId, attemptId, createdAt: now }, this.clock);
+    const values = REQUEST_REVERSAL.valuesOf({ attemptId, now, transfers: JSON.stringify(rows) });
     await tx.query(REQUEST_REVERSAL.text, values);
   }
 }
@@ -185,9 +181,7 @@ const REQUEST_REVERSAL = namedStatement(`WITH requested AS (
          INSERT INTO reversals (attempt_id, requested_at, next_request_at) VALUES ($attemptId, $now, $now)
          ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
        )
-       INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
-       SELECT $transferId, 'lateApproval', $debit, $credit, $amount, $currency, $mode, $merchantId, $paymentId, attempt_id, $now
-         FROM requested`);
+       ${insertTransfersSql('$transfers::jsonb', 'requested')}`);
 
 const ATTEMPT_COLUMNS = `a.attempt_id AS "attemptId", a.acquirer, a.account, a.state AS "attemptState", a.started_at AS "startedAt",
   a.queries, ${PAYMENT_COLUMNS}`;

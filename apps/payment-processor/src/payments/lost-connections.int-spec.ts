@@ -2,7 +2,7 @@
  * Tests a database connection that is lost while fifty payments share a statement. The statement is not retried.
  * Instead, the bank is queried.
  */
-import type { HostedPaymentSnapshot, PayableDescriptor } from '@svc/contracts';
+import type { HostedPayableDescriptor, HostedPaymentSnapshot } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { type HeldLocks, terminateBlockedBackend, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -33,7 +33,7 @@ const LATER = '2999-01-01T00:00:00.000Z';
 const buildPayables = () => Array.from({ length: 50 }, () => buildPayable({ expiresAt: LATER }));
 
 /** Counts of the payments of these payables in the tables and at the bank. */
-async function readTotals(payables: readonly PayableDescriptor[]): Promise<Record<string, number>> {
+async function readTotals(payables: readonly HostedPayableDescriptor[]): Promise<Record<string, number>> {
   const [counts] = await processor.dataSource.query<{ references: string[] }[]>(
     `SELECT count(*) FILTER (WHERE p.state = 'success') AS successes, count(*) FILTER (WHERE p.state = 'failed') AS failures,
             count(*) FILTER (WHERE p.state = 'processing') AS "inProgress",
@@ -75,7 +75,7 @@ describe('the shared statement for fifty outcomes', () => {
    * returns when all outcomes have arrived.
    */
   async function pay(
-    payables: readonly PayableDescriptor[],
+    payables: readonly HostedPayableDescriptor[],
   ): Promise<{ respond: () => Promise<void>; results: Promise<unknown[]> }> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -140,7 +140,7 @@ describe('the shared statement for fifty new payments', () => {
    * Accepts all payments in one statement of a replica. With `lock`, the connection is terminated while the statement
    * waits for the lock. Without `lock`, the statement commits and its result is lost.
    */
-  async function acceptInOneStatement(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
+  async function acceptInOneStatement(payables: readonly HostedPayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);
     await using held = await holdAccepts(processor, replica.payments);
     if (!lock) loseResults(replica.dataSource);

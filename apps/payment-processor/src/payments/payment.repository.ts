@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type EventEnvelope,
   type PayableDescriptor,
-  type PayableSource,
   PaymentFailedV1,
   PaymentProcessingV1,
   type PaymentSnapshot,
@@ -22,7 +21,7 @@ import {
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
 import { PAYABLE_MAP } from '../payables/payable.repository.js';
 import { insertAttempts, insertPayments, joinMerchant, siteReferenceOf } from './accept-payment.query.js';
 import type { AttemptEnd, AttemptState } from './attempt.js';
@@ -66,7 +65,7 @@ export class PaymentRepository {
    * and fee terms.
    */
   async accept(
-    payable: PayableDescriptor<PayableSource>,
+    payable: PayableDescriptor,
     payment: PaymentSnapshot,
     route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
@@ -137,8 +136,12 @@ export class PaymentRepository {
       errors: settled.errors,
       payable_state: settled.payable.state,
       payable_version: settled.payable.version,
-      transfers: transferItems(paymentTransfers(settled, attempt), this.clock),
-      currency: settled.currencyISOCode,
+      transfers: transferRows(
+        paymentTransfers(settled, attempt),
+        settled,
+        { paymentId: attempt.paymentId, createdAt: settled.modifiedUTCDate },
+        this.clock,
+      ),
     };
     return {
       payableId,
@@ -169,7 +172,7 @@ export class PaymentRepository {
   }
 
   /** False while identity's event of the payable's merchant or site has not arrived. */
-  async knowsNames({ mode, merchantId, siteId, source }: PayableDescriptor<PayableSource>): Promise<boolean> {
+  async knowsNames({ mode, merchantId, siteId, source }: PayableDescriptor): Promise<boolean> {
     const [row] = await this.dataSource.query<[{ known: boolean }]>(
       `SELECT "merchantName" IS NOT NULL AND ${siteReferenceOf('payable')} IS NOT NULL AS known
          FROM (SELECT $1::text AS mode, $2::bigint AS "merchantId", $3::bigint AS "siteId", $4::jsonb AS source) AS payable
@@ -273,7 +276,7 @@ const ACCEPT = statementWithEvents({
   returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
 });
 
-/** The values of {@link PaymentRepository.settle}. */
+/** The values of {@link PaymentRepository.settle}, and their types in its statement. */
 const SETTLEMENT_TYPES = {
   lock_order: 'uuid',
   attempt_id: 'uuid',
@@ -288,7 +291,6 @@ const SETTLEMENT_TYPES = {
   payable_state: 'text',
   payable_version: 'bigint',
   transfers: 'jsonb',
-  currency: 'text',
 };
 const SETTLEMENT_COLUMNS = Object.entries(SETTLEMENT_TYPES)
   .map(([name, type]) => `${name} ${type}`)
@@ -303,8 +305,7 @@ const SETTLE_WRITES = `locked AS (
            FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(${SETTLEMENT_COLUMNS})
                   ORDER BY lock_order) item
           CROSS JOIN LATERAL (
-            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version,
-                   y.mode, y.merchant_id
+            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
               FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
              WHERE a.attempt_id = item.attempt_id
                FOR UPDATE OF a, p, y) found
@@ -324,7 +325,9 @@ const SETTLE_WRITES = `locked AS (
          UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
                                version = payable_version, modified_at = target.ended_at
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${insertTransfersSql({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
+       ), transfer AS (
+         ${insertTransfersSql('transfers', 'target')}
+       )`;
 
 const EVENT_TYPES = {
   success: PaymentSucceededV1,

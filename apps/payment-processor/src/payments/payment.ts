@@ -1,7 +1,6 @@
 import {
   type ErrorCode,
   type PayableDescriptor,
-  type PayableSource,
   paymentError,
   type PaymentMethodType,
   type PaymentSnapshot,
@@ -35,7 +34,7 @@ export type Settlement =
 export const VERIFICATION_LIFETIME_MS = 900_000;
 
 interface NewPayment {
-  readonly payable: PayableDescriptor<PayableSource>;
+  readonly payable: PayableDescriptor;
   readonly reference: string;
   readonly paymentReference: string;
   /** Default: `Card`. */

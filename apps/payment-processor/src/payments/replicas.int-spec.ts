@@ -1,5 +1,5 @@
 /** Tests two processes whose statements lock the same rows. */
-import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
+import { type HostedPayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import {
   acceptWith,
@@ -28,7 +28,7 @@ const LATER = '2999-01-01T00:00:00.000Z';
 
 describe('two replicas', () => {
   test('accept and settle the same payments in opposite orders without a deadlock', async () => {
-    const payables: PayableDescriptor[] = [];
+    const payables: HostedPayableDescriptor[] = [];
     for (let nth = 1; nth <= 12; nth++)
       payables.push(await createStoredPayable(processor, { expiresAt: LATER, maxPayments: 100 }));
     const runInBothOrders = <Item, T>(items: readonly Item[], run: (replica: TestReplica, item: Item) => Promise<T>) =>

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { propagation } from '@opentelemetry/api';
-import { type PayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
+import { type HostedPayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
 import { changeRow } from '../../test/attempts/open-attempt.js';
 import {
@@ -34,19 +34,19 @@ afterAll(async () => {
 
 const CHECK_VIOLATION = '23514';
 
-const accept = (payable: PayableDescriptor, options?: Parameters<typeof acceptWith>[3]) =>
+const accept = (payable: HostedPayableDescriptor, options?: Parameters<typeof acceptWith>[3]) =>
   acceptWith(replica.payments, processor, payable, options);
-const readPayables = (payables: readonly PayableDescriptor[]): Promise<unknown[]> =>
+const readPayables = (payables: readonly HostedPayableDescriptor[]): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT * FROM payables WHERE payable_id = ANY ($1) ORDER BY payable_id`, [
     payables.map(({ payableId }) => payableId),
   ]);
-const findEvents = async (payables: readonly PayableDescriptor[]) => {
+const findEvents = async (payables: readonly HostedPayableDescriptor[]) => {
   const ids = new Set(payables.map(({ payableId }) => payableId));
   const events = await processor.published(PaymentProcessingV1);
   return events.filter(({ payload }) => ids.has(payload.payable.payableId));
 };
 
-async function createFailedTry(payable: PayableDescriptor, reference: string = randomUUID()): Promise<void> {
+async function createFailedTry(payable: HostedPayableDescriptor, reference: string = randomUUID()): Promise<void> {
   const attempt = await accept(payable, { reference });
   await replica.payments.settle(attempt!, DECLINED, CHARGEABLE_STATES);
 }
@@ -91,7 +91,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     [`payment_count = 0`, 2],
     [`payment_count = 3, max_payments = 3`, 4],
   ];
-  const rejectedPayables: [PayableDescriptor, number][] = [];
+  const rejectedPayables: [HostedPayableDescriptor, number][] = [];
   for (const [change, nth] of changes) {
     const payable = await createStoredPayable(processor);
     await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);

@@ -39,22 +39,24 @@ describe('the differences of a day', () => {
     const report = new DayReportBuilder();
     report.addDifferences([differenceOf(1001), differenceOf(1002)]);
     report.addDifferences([differenceOf(1002), differenceOf(1002, 'payments')]);
-    const { merchants, named, differences } = report.finish(true);
+    const { merchants, listedDifferences, differences } = report.finish(true);
     expect(merchants.map(({ merchantId, books }) => [merchantId, books.ledger, books.payments, books.history])).toEqual(
       [
         [1002, 2, 1, 0],
         [1001, 1, 0, 0],
       ],
     );
-    expect([named.length, differences]).toEqual([4, 4]);
+    expect([listedDifferences.length, differences]).toEqual([4, 4]);
   });
 
   it('are all counted, but only the first hundred are listed', () => {
     const report = new DayReportBuilder();
     report.addDifferences(Array.from({ length: 99 }, () => differenceOf(1001)));
     report.addDifferences([differenceOf(1002), differenceOf(1003)]);
-    const { named, differences, merchants } = report.finish(true);
-    expect([named.length, named.at(-1)?.merchantId, differences, merchants.length]).toEqual([100, 1002, 101, 3]);
+    const { listedDifferences, differences, merchants } = report.finish(true);
+    expect([listedDifferences.length, listedDifferences.at(-1)?.merchantId, differences, merchants.length]).toEqual([
+      100, 1002, 101, 3,
+    ]);
   });
 });
 
@@ -78,24 +80,28 @@ test('the counts of all slices are summed for each merchant and mode', () => {
   });
 });
 
-test('only rows without an outcome, and a day that is not over, are open', () => {
+test('only rows without an outcome are open', () => {
   const report = new DayReportBuilder();
   const counts = { payments: 100, processed: 100, failed: 100, refunds: 100, refunded: 100 };
   report.addTotals([
     { merchantId: 1001, mode: 'test', ...counts, pending: 1, unknown: 2, refundsPending: 4 },
     { merchantId: 1002, mode: 'live', ...counts, pending: 8, unknown: 0, refundsPending: 0 },
   ]);
-  expect([report.finish(true).open, report.finish(false).open]).toEqual([15, 16]);
+  expect(report.finish(true).open).toBe(15);
 });
 
-test('a book is outside only if it has deleted rows of the day, and its differences are shown nevertheless', () => {
+test.each([true, false])('the report tells whether the whole day was compared (%s)', (isWholeDay) =>
+  expect(new DayReportBuilder().finish(isWholeDay).isWholeDay).toBe(isWholeDay),
+);
+
+test('a book is past its retention only if it has deleted rows of the day, and its differences are shown nevertheless', () => {
   const report = new DayReportBuilder();
   const comparison = { differences: [], digests: [] };
   report.addBook('stream', { ...comparison, isRetained: false }, true);
   report.addBook('history', { ...comparison, isRetained: false }, false);
   report.addBook('ledger', { ...comparison, isRetained: true }, true);
   report.addDifferences([differenceOf(1001)]);
-  const { outside, merchants } = report.finish(true);
-  expect(outside).toEqual(['stream']);
-  expect(merchants[0]!.books).toMatchObject({ stream: 'outside', history: 0, ledger: 1, payments: 0 });
+  const { pastRetention, merchants } = report.finish(true);
+  expect(pastRetention).toEqual(['stream']);
+  expect(merchants[0]!.books).toMatchObject({ stream: 'past-retention', history: 0, ledger: 1, payments: 0 });
 });

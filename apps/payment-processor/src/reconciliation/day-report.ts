@@ -4,10 +4,10 @@ import type { BookComparison, BookDifference } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
 /**
- * State of a book for one merchant and mode: the number of differences, or `outside` when the book has already deleted
- * rows of the day.
+ * State of a book for one merchant and mode: the number of differences, or `past-retention` if the book was not compared
+ * because it has already deleted rows of the day.
  */
-type BookState = number | 'outside';
+type BookState = number | 'past-retention';
 
 /** A row of the report, for a merchant and mode. */
 interface MerchantReport extends Totals {
@@ -20,21 +20,22 @@ export interface DayReport {
   /** Merchants with differences first, at most {@link MAX_LISTED_MERCHANTS}. */
   readonly merchants: readonly MerchantReport[];
   /** The differences that the report lists: the first {@link MAX_LISTED_DIFFERENCES}. */
-  readonly named: readonly BookDifference[];
+  readonly listedDifferences: readonly BookDifference[];
+  /** Number of all differences. */
   readonly differences: number;
-  /**
-   * Number of payments, attempts and refunds without an outcome, for all merchants. The number is higher by one if a
-   * part of the day was not compared.
-   */
+  /** Number of payments, attempts and refunds without an outcome, for all merchants. */
   readonly open: number;
-  /** Books that were not compared for at least a part of the day. */
-  readonly outside: readonly BookName[];
+  /** False if the day was not over at the watermark, so that a part of it was not compared. */
+  readonly isWholeDay: boolean;
+  /** Books that have already deleted rows of at least a part of the day, so that this part was not compared. */
+  readonly pastRetention: readonly BookName[];
 }
 
 /** Limits of the stored lists. The counts and sums include all rows. */
 const MAX_LISTED_MERCHANTS = 1_000;
 const MAX_LISTED_DIFFERENCES = 100;
 
+/** Counts of a merchant and mode. `found` has the number of differences of each book that differs. */
 type Row = { -readonly [Member in keyof Totals]: Totals[Member] } & {
   undelivered: number;
   found: Map<BookName | 'payments', number>;
@@ -43,8 +44,8 @@ type Row = { -readonly [Member in keyof Totals]: Totals[Member] } & {
 /** Combines the results for the slices of a day into its report. */
 export class DayReportBuilder {
   private readonly rows = new Map<string, Row>();
-  private readonly named: BookDifference[] = [];
-  private readonly outside = new Set<BookName>();
+  private readonly listedDifferences: BookDifference[] = [];
+  private readonly pastRetention = new Set<BookName>();
   private differences = 0;
 
   addTotals(all: readonly Totals[]): void {
@@ -59,7 +60,7 @@ export class DayReportBuilder {
    * @param isOfDay false if the compared range is outside the day and must therefore be empty
    */
   addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
-    if (!isRetained && isOfDay) this.outside.add(name);
+    if (!isRetained && isOfDay) this.pastRetention.add(name);
     for (const { merchantId, mode, open } of digests)
       if (open > 0) this.findOrCreateRow(merchantId, mode).undelivered += open;
   }
@@ -68,12 +69,11 @@ export class DayReportBuilder {
     for (const difference of differences) {
       const { found } = this.findOrCreateRow(difference.merchantId, difference.mode);
       found.set(difference.book, (found.get(difference.book) ?? 0) + 1);
-      if (this.named.length < MAX_LISTED_DIFFERENCES) this.named.push(difference);
+      if (this.listedDifferences.length < MAX_LISTED_DIFFERENCES) this.listedDifferences.push(difference);
     }
     this.differences += differences.length;
   }
 
-  /** @param isWholeDay false when the watermark is before the end of the day, so that the day must be compared again */
   finish(isWholeDay: boolean): DayReport {
     const sum = (all: Iterable<number>): number => [...all].reduce((total, value) => total + value, 0);
     const rows = [...this.rows.values()].toSorted(
@@ -82,19 +82,18 @@ export class DayReportBuilder {
     );
     return {
       merchants: rows.slice(0, MAX_LISTED_MERCHANTS).map((row) => this.toMerchantReport(row)),
-      named: this.named,
+      listedDifferences: this.listedDifferences,
       differences: this.differences,
-      open:
-        sum(rows.map(({ pending, unknown, refundsPending }) => pending + unknown + refundsPending)) +
-        (isWholeDay ? 0 : 1),
-      outside: [...this.outside],
+      open: sum(rows.map(({ pending, unknown, refundsPending }) => pending + unknown + refundsPending)),
+      isWholeDay,
+      pastRetention: [...this.pastRetention],
     };
   }
 
   private toMerchantReport({ found, ...row }: Row): MerchantReport {
     const states = (['payments', ...BOOK_NAMES] as const).map((name): [string, BookState] => [
       name,
-      found.get(name) ?? (name !== 'payments' && this.outside.has(name) ? 'outside' : 0),
+      found.get(name) ?? (name !== 'payments' && this.pastRetention.has(name) ? 'past-retention' : 0),
     ]);
     return { ...row, books: Object.fromEntries(states) as MerchantReport['books'] };
   }

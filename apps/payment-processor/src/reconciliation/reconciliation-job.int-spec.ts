@@ -145,7 +145,7 @@ test('only one replica can lease a run; after a crash another replica restarts t
   processor.clock.advance(60_000);
   const secondLease = (await runs.lease())!;
   expect(secondLease).toMatchObject({ runId: firstLease.runId, starts: 2 });
-  const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
+  const report = { merchants: [], listedDifferences: [], differences: 7, open: 0, isWholeDay: true, pastRetention: [] };
   await expect(runs.renew(firstLease)).rejects.toThrow('taken over this reconciliation');
   await runs.finish(firstLease, processor.clock.now(), report);
   await runs.fail(firstLease, new Error('late'));
@@ -164,7 +164,7 @@ test('a run renews its lease once every 15 seconds', async () => {
       await renewLease();
       renewals.push(renew.mock.calls.length);
     }
-    return { merchants: [], named: [], differences: 0, open: 0, outside: [] };
+    return { merchants: [], listedDifferences: [], differences: 0, open: 0, isWholeDay: true, pastRetention: [] };
   });
   await runAll();
   expect(renewals).toEqual([0, 0, 1, 1, 1, 2]);

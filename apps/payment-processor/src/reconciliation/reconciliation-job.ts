@@ -117,8 +117,8 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     };
   }
 
-  private logReport({ day, merchantId }: LeasedRun, { differences, open, named }: DayReport): void {
-    const [first] = named;
+  private logReport({ day, merchantId }: LeasedRun, { differences, open, listedDifferences }: DayReport): void {
+    const [first] = listedDifferences;
     if (!first) {
       this.log.info({ day, merchantId, differences, open }, 'reconciliation: all books agree');
       return;

@@ -18,12 +18,19 @@ beforeEach(() => processor.dataSource.query(`DELETE FROM reconciliations`));
 afterAll(() => processor.stop());
 
 /** A report without differences. */
-const REPORT: DayReport = { merchants: [], named: [], differences: 0, open: 0, outside: [] };
+const REPORT: DayReport = {
+  merchants: [],
+  listedDifferences: [],
+  differences: 0,
+  open: 0,
+  isWholeDay: true,
+  pastRetention: [],
+};
 const ENDED_AT = '2026-03-01T01:00:00.000Z';
 
 /** Inserts a run that was requested at this time. A run in the state `done` has no differences by default. */
 function insertRun(day: string, state: string, requestedAt: string, columns: object = {}): Promise<void> {
-  const result = state === 'done' ? { result: REPORT, differences: 0, open: 0 } : {};
+  const result = state === 'done' ? { result: REPORT, differences: 0, open: 0, is_whole_day: true } : {};
   const ended = state === 'waiting' ? {} : { ended_at: ENDED_AT };
   return new ReconciledMerchant(processor).insert('reconciliations', {
     ...{ run_id: randomUUID(), day, state, requested_at: requestedAt, ...result, ...ended, ...columns },
@@ -61,6 +68,13 @@ describe('requestNight', () => {
     await insertRun('2026-02-25', 'done', LATER);
     await insertRun('2026-02-24', 'done', LATER);
     await insertRun('2026-02-24', 'failed', EARLIER);
+    expect(await requestDays()).toEqual(['2026-02-28', '2026-02-27', '2026-02-26']);
+  });
+
+  test('requests an earlier day again if its newest run found rows without an outcome, or ended before the day was over', async () => {
+    await insertRun('2026-02-27', 'done', EARLIER, { night: '2026-02-28', open: 1 });
+    await insertRun('2026-02-26', 'done', EARLIER, { is_whole_day: false });
+    await insertRun('2026-02-25', 'done', EARLIER);
     expect(await requestDays()).toEqual(['2026-02-28', '2026-02-27', '2026-02-26']);
   });
 });

@@ -44,8 +44,28 @@ const LEASE_MS = 60_000;
 export const RENEW_AFTER_MS = LEASE_MS / 4;
 /** A nightly run that fails, or any run whose replica crashes, is started at most this often. */
 export const MAX_STARTS = 3;
-/** A day with differences or open rows is compared again in each of this number of nights. */
+/** A day that must be compared again is compared in each of this number of nights. */
 const MAX_NIGHTS = 31;
+
+const NEWEST_RUNS = `
+  SELECT DISTINCT ON (day) day, differences, open, is_whole_day FROM reconciliations
+   WHERE merchant_id IS NULL AND day < $2::date AND day >= $2::date - ${MAX_NIGHTS} AND state IN ('done', 'failed')
+   ORDER BY day, requested_at DESC`;
+/** The result of a failed run is NULL. */
+const INCONCLUSIVE_DAYS = `
+  SELECT day FROM (${NEWEST_RUNS}) AS newest WHERE differences IS NULL OR differences > 0 OR open > 0 OR NOT is_whole_day`;
+const LAST_DAY_OF_NIGHTLY_RUN = `SELECT max(known.day) FROM reconciliations known WHERE known.night IS NOT NULL`;
+/** No day is missed before the first nightly run: generate_series from NULL returns no row. */
+const MISSED_DAYS = `
+  SELECT day::date FROM generate_series(((${LAST_DAY_OF_NIGHTLY_RUN}) + 1)::timestamp, $2::timestamp, '1 day') AS day
+   WHERE day >= $2::date - ${MAX_NIGHTS}`;
+/** Parameters: $1 night, $2 yesterday, $3 time of the request. The newest day is inserted, and therefore run, first. */
+const REQUEST_NIGHT = `
+  INSERT INTO reconciliations (run_id, day, night, state, requested_at)
+  SELECT gen_random_uuid(), day, $1, 'waiting', $3
+    FROM (SELECT $2::date AS day UNION ${INCONCLUSIVE_DAYS} UNION ${MISSED_DAYS}) AS days
+   ORDER BY day DESC
+  ON CONFLICT (night, day) DO NOTHING`;
 
 /** Runs of the reconciliation. One replica at a time leases a run, and renews its lease. */
 @Injectable()
@@ -65,29 +85,16 @@ export class ReconciliationRepository {
   }
 
   /**
-   * Requests the runs of a night, only once even if several replicas call this method. A run is requested for the
-   * previous day, and for each day whose nightly run was missed. A run is also requested for each earlier day whose
-   * newest run for all merchants failed, or found differences or open rows.
+   * Requests the runs of a night, only once even if several replicas call this method. A run is requested for each of
+   * three kinds of days:
+   *
+   * - `yesterday`, the day before the night
+   * - a missed day: no replica ran in the night after it, so the days since the last day of a nightly run are requested
+   * - an inconclusive day: its newest run for all merchants failed, or found differences or rows without an outcome, or
+   *   ended before the day was over
    */
   async requestNight(night: string, yesterday: string): Promise<void> {
-    await this.dataSource.query(
-      `WITH again AS (
-         SELECT day FROM (
-           SELECT DISTINCT ON (day) day, differences, open FROM reconciliations
-            WHERE merchant_id IS NULL AND day < $2::date AND day >= $2::date - ${MAX_NIGHTS} AND state IN ('done', 'failed')
-            ORDER BY day, requested_at DESC) AS newest
-          WHERE differences IS NULL OR differences > 0 OR open > 0
-       ), missed AS (
-         SELECT day::date AS day
-           FROM generate_series((SELECT max(known.day) + 1 FROM reconciliations known WHERE known.night IS NOT NULL)::timestamp,
-                                $2::timestamp, '1 day') AS day
-          WHERE day >= $2::date - ${MAX_NIGHTS}
-       )
-       INSERT INTO reconciliations (run_id, day, night, state, requested_at)
-       SELECT gen_random_uuid(), day, $1, 'waiting', $3 FROM (SELECT $2::date AS day UNION SELECT day FROM again UNION SELECT day FROM missed) AS days ORDER BY day DESC
-       ON CONFLICT (night, day) DO NOTHING`,
-      [night, yesterday, this.clock.now()],
-    );
+    await this.dataSource.query(REQUEST_NIGHT, [night, yesterday, this.clock.now()]);
   }
 
   /** Leases the next waiting run, or a run whose replica has crashed, to one caller. */
@@ -121,9 +128,13 @@ export class ReconciliationRepository {
 
   async finish({ runId, starts }: LeasedRun, watermark: Date, result: DayReport): Promise<void> {
     await this.dataSource.query(
-      `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5, differences = $6, open = $7
+      `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5,
+              differences = $6, open = $7, is_whole_day = $8
         WHERE run_id = $1 AND state = 'running' AND starts = $2`,
-      [runId, starts, this.clock.now(), watermark, JSON.stringify(result), result.differences, result.open],
+      [
+        ...[runId, starts, this.clock.now(), watermark, JSON.stringify(result)],
+        ...[result.differences, result.open, result.isWholeDay],
+      ],
     );
   }
 

@@ -148,7 +148,7 @@ test('the lines of the run and of ended runs are deleted, but not the lines of a
   };
   const runIds = [
     run.runId,
-    await insertRun('done', { ended_at: EARLY, result: {}, differences: 0, open: 0 }),
+    await insertRun('done', { ended_at: EARLY, result: {}, differences: 0, open: 0, is_whole_day: true }),
     await insertRun('failed', { ended_at: EARLY }),
     await insertRun('running', { leased_until: EARLY }),
   ];

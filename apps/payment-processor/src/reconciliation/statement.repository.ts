@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { inTransaction, useDefaultPlanner } from '@svc/persistence';
+import { inTransaction, namedStatement, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
@@ -60,10 +60,14 @@ export class StatementRepository {
     { acquirer, accountReference, mode, merchantId }: StatementAccount,
     lines: readonly StatementLine[],
   ): Promise<void> {
-    await this.dataSource.query(INSERT_LINES, [
-      ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
-      ...[startOfDay(day), startOfDay(addDays(day)), watermark, UUID_PATTERN, starts],
-    ]);
+    const values = INSERT_LINES.valuesOf({
+      ...{ runId, starts, acquirer, accountReference, mode, merchantId, watermark },
+      lines: JSON.stringify(lines),
+      from: startOfDay(day),
+      until: startOfDay(addDays(day)),
+      uuidPattern: UUID_PATTERN,
+    });
+    await this.dataSource.query(INSERT_LINES.text, values);
   }
 
   /**
@@ -74,9 +78,12 @@ export class StatementRepository {
     for (let deletedCount = DELETE_BATCH_SIZE; deletedCount === DELETE_BATCH_SIZE;) {
       await renewLease?.();
       [, deletedCount] = await this.dataSource.query<[unknown[], number]>(
-        `DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
-           SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND starts = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
-             JOIN statement_lines l ON l.run_id = over.run_id LIMIT ${DELETE_BATCH_SIZE}))`,
+        `WITH runs AS (
+           SELECT run_id FROM reconciliations WHERE run_id = $1 AND starts = $2
+           UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')
+         )
+         DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
+           SELECT l.ctid FROM runs JOIN statement_lines l ON l.run_id = runs.run_id LIMIT ${DELETE_BATCH_SIZE}))`,
         [runId, starts],
       );
     }
@@ -121,34 +128,38 @@ interface AccountRow extends Omit<StatementAccount, 'days'> {
 }
 
 /**
- * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the
- * merchant of the account, `$7` and `$8` the day, `$9` the watermark, `$10` the pattern of a UUID, `$11` the run's
- * starts, so that a replica whose run was taken over inserts nothing. All rows are found by their primary keys.
+ * Inserts the lines of a page of a statement that belong to the day of the run. The charge or refund of a line is found
+ * by its primary key, which is the line's idempotency key. It decides three columns:
+ * - `at`: its own time instead of the acquirer's, so that both sides of the comparison have the same time
+ * - `has_reference`: false for a charge that is not approved, whose reference is not compared
+ * - `open`: it has no outcome yet, or got it after the watermark, so the line is not compared
+ *
+ * A replica whose run was taken over inserts nothing, because `starts` has changed.
  */
-const INSERT_LINES = `
+const INSERT_LINES = namedStatement(`
   INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
                                payment_reference, amount, currency, open)
-  SELECT $2::uuid, known.at, $5::text, known.merchant_id, line.kind, line."idempotencyKey", $3::text, $4::text,
+  SELECT $runId::uuid, known.at, $mode::text, known.merchant_id, line.kind, line."idempotencyKey", $acquirer::text, $accountReference::text,
          CASE WHEN known.has_reference THEN line."acquirerReference" END, line."paymentReference", line.amount, line."currencyISOCode", known.open
-    FROM jsonb_to_recordset($1::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
+    FROM jsonb_to_recordset($lines::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
                                                 amount bigint, "currencyISOCode" text, "movedUTCDate" timestamptz)
-    LEFT JOIN attempts a ON line.kind <> 'refund' AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
-    LEFT JOIN reversals late ON late.attempt_id = a.attempt_id
-    LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $10 THEN line."idempotencyKey"::uuid END
+    LEFT JOIN attempts a ON line.kind <> 'refund' AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
+    LEFT JOIN reversals late_approval ON late_approval.attempt_id = a.attempt_id
+    LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
     LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id)
     LEFT JOIN payables y ON y.payable_id = p.payable_id
    CROSS JOIN LATERAL (
      SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
-                          WHEN late.attempt_id IS NOT NULL THEN late.confirmed_at
+                          WHEN late_approval.attempt_id IS NOT NULL THEN late_approval.confirmed_at
                           WHEN a.state = 'reversed' THEN a.ended_at
                           ELSE r.ended_at END, line."movedUTCDate") AS at,
-            coalesce(y.merchant_id, $6::bigint) AS merchant_id,
+            coalesce(y.merchant_id, $merchantId::bigint) AS merchant_id,
             coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,
-            coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $9::timestamptz OR line."movedUTCDate" >= $9
-                     OR (line.kind = 'reversal' AND late.attempt_id IS NOT NULL AND (late.confirmed_at IS NULL OR late.confirmed_at >= $9))
-                     OR r.state = 'pending' OR r.ended_at >= $9, false) AS open) AS known
-   WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
-     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND starts = $11::int)`;
+            coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $watermark::timestamptz OR line."movedUTCDate" >= $watermark
+                     OR (line.kind = 'reversal' AND late_approval.attempt_id IS NOT NULL AND (late_approval.confirmed_at IS NULL OR late_approval.confirmed_at >= $watermark))
+                     OR r.state = 'pending' OR r.ended_at >= $watermark, false) AS open) AS known
+   WHERE known.at >= $from::timestamptz AND known.at < $until::timestamptz
+     AND EXISTS (SELECT FROM reconciliations WHERE run_id = $runId AND starts = $starts::int)`);
 
 /** Accounts with movements. `$1` and `$2`: a range within the day, `$3`: the merchant or NULL. */
 const MOVED_ACCOUNTS = `

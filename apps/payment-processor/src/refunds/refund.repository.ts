@@ -9,13 +9,14 @@ import {
   type RefundStatus,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { Clock, newUuid, newUuidAt } from '@svc/kernel';
+import { Clock, newUuidAt } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { refundTransfer } from '../ledger/transfer.js';
+import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
 import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
@@ -192,31 +193,18 @@ export class RefundRepository {
         WHERE payment_id = $1`,
       [row.paymentId, row.refund_amount, state === 'succeeded' ? row.refund_amount : 0],
     );
-    if (state === 'succeeded') await this.recordTransfer(tx, refundId, row, payment, now);
+    if (state === 'succeeded') {
+      const transfers = [refundTransfer(payment, row.acquirer, row.refund_amount)];
+      const { paymentId } = row;
+      const rows = transferRows(transfers, payment, { paymentId, refundId, createdAt: now }, this.clock);
+      await tx.query(insertTransfersSql('$1::jsonb'), [JSON.stringify(rows)]);
+    }
     await this.events.append(tx, {
       type: state === 'succeeded' ? RefundSucceededV1 : RefundFailedV1,
       aggregateId: refundId,
       aggregateVersion: 1,
       payload: refundedPayment(payment, refundId, state, row),
     });
-  }
-
-  private async recordTransfer(
-    tx: Transaction,
-    refundId: string,
-    row: LockedRow,
-    payment: PaymentSnapshot,
-    now: Date,
-  ): Promise<void> {
-    const { kind, debit, credit, amount } = refundTransfer(payment, row.acquirer, row.refund_amount);
-    await tx.query(
-      `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, refund_id, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [
-        ...[newUuid(this.clock), kind, debit, credit, amount, payment.currencyISOCode, payment.mode],
-        ...[payment.merchantId, row.paymentId, refundId, now],
-      ],
-    );
   }
 
   private async scheduleQuery(tx: Transaction, refundId: string, at: Date): Promise<void> {

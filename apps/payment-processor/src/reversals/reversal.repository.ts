@@ -4,6 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
+import { insertTransfersSql, SELECT_LATE_APPROVAL, type TransferRow } from '../ledger/transfer.repository.js';
 import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
 
 /** A charge that is due for reversal. */
@@ -55,7 +56,17 @@ export class ReversalRepository {
     if (!paymentRow) return undefined;
     const reversedPayment = { ...snapshotFromRow(paymentRow), reversedUTCDate: now.toISOString() };
     const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversedPayment };
-    const parameters = { attemptId, now, transferId: newUuid(this.clock) };
+    // The ledger is append-only, so the late approval cannot change after this read.
+    const lateApprovals = await this.dataSource.query<TransferRow[]>(SELECT_LATE_APPROVAL, [attemptId]);
+    const transfers = lateApprovals.map((lateApproval): TransferRow => ({
+      ...lateApproval,
+      transferId: newUuid(this.clock),
+      kind: 'reversal',
+      debit: lateApproval.credit,
+      credit: lateApproval.debit,
+      createdAt: now,
+    }));
+    const parameters = { attemptId, now, transfers: JSON.stringify(transfers) };
     const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.newEnvelope(event)]);
     if (!row) return undefined;
     return reversedPayment;
@@ -69,10 +80,7 @@ const CONFIRM = statementWithEvents({
        ), attempt AS (
          UPDATE attempts a SET state = 'reversed' FROM target WHERE a.attempt_id = target.attempt_id
        ), transfer AS (
-         INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, attempt_id, created_at)
-         SELECT $transferId, 'reversal', late.credit_account, late.debit_account, late.amount, late.currency, late.mode, late.merchant_id,
-                late.payment_id, late.attempt_id, $now
-           FROM target JOIN transfers late ON late.attempt_id = target.attempt_id AND late.kind = 'lateApproval'
+         ${insertTransfersSql('$transfers::jsonb', 'target')}
        )`,
   changed: 'target',
   aggregateId: 'attempt_id',

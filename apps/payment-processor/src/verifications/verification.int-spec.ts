@@ -56,7 +56,7 @@ test('a verified payment is charged once, after the payer has returned, and its 
   );
   expect(events.map(({ type, version }) => `${type} ${version}`)).toEqual([
     'payment.processing.v1 1',
-    'payment.needs-verification.v1 2',
+    'payment.verification-required.v1 2',
     'payment.processing.v1 3',
     'payment.succeeded.v1 4',
   ]);

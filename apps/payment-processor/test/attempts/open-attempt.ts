@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PayableDescriptor } from '@svc/contracts';
+import type { HostedPayableDescriptor } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import type { ChargeRoute } from '../../src/acquirers/acquirers.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
@@ -9,14 +9,14 @@ import { buildPayable } from '../builders.js';
 import { type Processor, storeOwner } from '../processor.js';
 
 /** The acquirer and account for payments of this payable. */
-export function buildRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
+export function buildRoute({ mode, merchantId }: HostedPayableDescriptor): ChargeRoute {
   return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
 }
 
 /** Accepts a payment as ChargeCard does, without calling the acquirer. First stores the payable's merchant and site. */
 export async function acceptPayment(
   processor: Processor,
-  payable: PayableDescriptor = buildPayable(),
+  payable: HostedPayableDescriptor = buildPayable(),
   nth = 1,
   reference: string = randomUUID(),
 ): Promise<OpenAttempt | undefined> {
@@ -33,7 +33,7 @@ export async function acceptPayment(
   return processor.service.app.get(PaymentRepository).accept(payable, payment, buildRoute(payable));
 }
 
-export async function createOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {
+export async function createOpenAttempt(processor: Processor, payable?: HostedPayableDescriptor): Promise<OpenAttempt> {
   const attempt = await acceptPayment(processor, payable);
   if (!attempt) throw new Error('The payable could not be reserved.');
   return attempt;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
+import { type HostedPayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
@@ -38,7 +38,7 @@ export async function startReplica(processor: Processor): Promise<TestReplica> {
 export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
-  payable: PayableDescriptor,
+  payable: HostedPayableDescriptor,
   { paymentNumber: nth = 1, reference = randomUUID() }: { paymentNumber?: number; reference?: string } = {},
 ): Promise<OpenAttempt | undefined> {
   const now = clock.now();
@@ -55,8 +55,8 @@ export function acceptWith(
 /** Creates a payable that is stored before its first payment. */
 export async function createStoredPayable(
   processor: Processor,
-  overrides: Partial<PayableDescriptor> = {},
-): Promise<PayableDescriptor> {
+  overrides: Partial<HostedPayableDescriptor> = {},
+): Promise<HostedPayableDescriptor> {
   const payable = buildPayable(overrides);
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   return payable;

@@ -7,7 +7,7 @@ const line = (changes: Partial<BasketLine> = {}): BasketLine => ({
   productCode: 'RB',
   price: 4_475,
   quantity: 2,
-  total: 8_950,
+  lineTotal: 8_950,
   ...changes,
 });
 
@@ -51,15 +51,15 @@ describe('T3: isLineTotalCorrect compares the total of a line with price times q
   // The basic line has price 4475, quantity 2 and total 8950.
   it.each<[Partial<BasketLine>, boolean]>([
     [{}, true],
-    [{ total: 8_951 }, false],
-    [{ price: 129, quantity: 0.543, total: 70 }, true],
-    [{ price: 129, quantity: 0.543, total: 70.047 }, true],
-    [{ price: 129, quantity: 0.543, total: 71 }, false],
-    [{ price: 5, quantity: 0.5, total: 3 }, true],
-    [{ price: 5, quantity: -0.5, total: -3 }, true],
-    [{ quantity: -2, total: -8_950 }, true],
-    [{ quantity: -2, total: 8_950 }, false],
-    [{ price: 100_000_000_000, quantity: 1_000_000, total: 100_000_000_000 }, false],
+    [{ lineTotal: 8_951 }, false],
+    [{ price: 129, quantity: 0.543, lineTotal: 70 }, true],
+    [{ price: 129, quantity: 0.543, lineTotal: 70.047 }, true],
+    [{ price: 129, quantity: 0.543, lineTotal: 71 }, false],
+    [{ price: 5, quantity: 0.5, lineTotal: 3 }, true],
+    [{ price: 5, quantity: -0.5, lineTotal: -3 }, true],
+    [{ quantity: -2, lineTotal: -8_950 }, true],
+    [{ quantity: -2, lineTotal: 8_950 }, false],
+    [{ price: 100_000_000_000, quantity: 1_000_000, lineTotal: 100_000_000_000 }, false],
   ])('a line changed by %j returns %s', (changes, isCorrect) =>
     expect(isLineTotalCorrect(line(changes))).toBe(isCorrect),
   );
@@ -69,13 +69,18 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
   // Each line has price 4475, quantity 2 and total 8950, if the test does not change them.
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
     ['T11: any amount is correct for a basket without lines', [], 17, true],
-    ['T11: the sum of the lines is correct', [{}, { total: 50 }], 9_000, true],
+    ['T11: the sum of the lines is correct', [{}, { lineTotal: 50 }], 9_000, true],
     ['T11: less than the sum is wrong', [{}], 8_949, false],
     ['T11: more than the sum is wrong', [{}], 8_951, false],
-    ['T3: the sum minus a return is correct', [{}, { total: -950 }], 8_000, true],
-    ['T3: the sum of lines that are each rounded half up is correct', [{ total: 0.5 }, { total: 0.5 }], 2, true],
-    ['T3: the rounded sum of unrounded lines is correct', [{ total: 0.5 }, { total: 0.5 }], 1, true],
-    ['T3: an amount that differs from both rounded sums is wrong', [{ total: 0.5 }, { total: 0.5 }], 3, false],
+    ['T3: the sum minus a return is correct', [{}, { lineTotal: -950 }], 8_000, true],
+    [
+      'T3: the sum of lines that are each rounded half up is correct',
+      [{ lineTotal: 0.5 }, { lineTotal: 0.5 }],
+      2,
+      true,
+    ],
+    ['T3: the rounded sum of unrounded lines is correct', [{ lineTotal: 0.5 }, { lineTotal: 0.5 }], 1, true],
+    ['T3: an amount that differs from both rounded sums is wrong', [{ lineTotal: 0.5 }, { lineTotal: 0.5 }], 3, false],
   ])('%s', (_, lines, amount, isCorrect) =>
     expect(isSumCorrect({ lines: lines.map((changes, id) => line({ id, ...changes })) }, amount)).toBe(isCorrect),
   );
@@ -83,8 +88,8 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
   // For an order, isSumCorrect ignores the totals of the lines and computes price times quantity.
   const order = { Products: [], BasketDiscounts: [{ DiscountValue: 300 }], Tenders: [{ TenderValue: 650 }] };
   it.each<[string, Partial<BasketLine>[], number, boolean]>([
-    ['T3: prices times quantities, minus discounts and tenders, is correct', [{ total: 0 }], 8_000, true],
-    ['T3: prices times quantities, without the deductions, is wrong', [{ total: 0 }], 8_950, false],
+    ['T3: prices times quantities, minus discounts and tenders, is correct', [{ lineTotal: 0 }], 8_000, true],
+    ['T3: prices times quantities, without the deductions, is wrong', [{ lineTotal: 0 }], 8_950, false],
     ['T3: a positive amount is wrong for an order without products', [], 100, false],
     ['T3: the negative sum of the deductions is correct for an order without products', [], -950, true],
   ])('%s', (_, lines, amount, isCorrect) =>
@@ -97,7 +102,7 @@ describe('isSumCorrect compares the amount due with the lines of the basket', ()
     const totals = fc.array(fc.integer({ min: -1e8, max: 1e8 }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(totals, fc.integer({ min: 1, max: 1_000 }), (each, wrongBy) => {
-        const lines = each.map((total, id) => line({ id, total }));
+        const lines = each.map((lineTotal, id) => line({ id, lineTotal }));
         const sum = each.reduce((a, b) => a + b, 0);
         expect(isSumCorrect({ lines }, sum)).toBe(true);
         expect(isSumCorrect({ lines }, sum + wrongBy)).toBe(false);

@@ -15,7 +15,7 @@ export interface BasketLine {
   /** Fractional for weighed goods, negative for returns, never 0. */
   readonly quantity: number;
   /** The line's total as the till sent it. It may be fractional if the quantity is fractional. */
-  readonly total: number;
+  readonly lineTotal: number;
 }
 
 type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
@@ -39,10 +39,10 @@ export function putLine(
 }
 
 /** Whether the line's total equals price times quantity, if both are rounded to whole cents (T3). */
-export function isLineTotalCorrect({ price, quantity, total }: BasketLine): boolean {
+export function isLineTotalCorrect({ price, quantity, lineTotal }: BasketLine): boolean {
   return (
     roundHalfUp(multiply(decimalFromNumber(price), decimalFromNumber(quantity))) ===
-    roundHalfUp(decimalFromNumber(total))
+    roundHalfUp(decimalFromNumber(lineTotal))
   );
 }
 
@@ -70,8 +70,10 @@ export function isSumCorrect({ lines, order }: BasketContent, amountCents: numbe
     ...(order?.Tenders.map(({ TenderValue }) => TenderValue) ?? []),
   ].reduce<Decimal>((sum, value) => add(sum, decimalFromNumber(value)), ZERO);
   // The lines of an order have no totals: compute price times quantity.
-  const totals = lines.map(({ price, quantity, total }) =>
-    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity)),
+  const totals = lines.map(({ price, quantity, lineTotal }) =>
+    order === undefined
+      ? decimalFromNumber(lineTotal)
+      : multiply(decimalFromNumber(price), decimalFromNumber(quantity)),
   );
   const exactSum = totals.reduce(add, ZERO);
   const sumOfRounded = totals.map((total) => decimalFromNumber(roundHalfUp(total))).reduce(add, ZERO);

@@ -1,6 +1,6 @@
 import { buildInvoiceRequest, chooseExternalReference, renewInvoiceRequest } from './invoice-request.js';
 
-const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, total: 70 };
+const line = { id: 7, name: 'Apples', productCode: 'AP', price: 129, quantity: 0.543, lineTotal: 70 };
 const invoice = {
   externalReference: '17#ab',
   idempotencyKey: 'key-1',

@@ -11,8 +11,11 @@ import type { BasketContent } from './basket.js';
  */
 export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
 
-/** An amount that a till requested for a basket, with the invoice for that amount. */
-export interface Total {
+/**
+ * The amount that a till requested for a whole basket, with the invoice for that amount. A basket has one for each request;
+ * the newest is the current one. The total of one line is `lineTotal` of the line.
+ */
+export interface RequestedTotal {
   readonly totalId: number;
   readonly basketId: number;
   readonly amountCents: number;
@@ -39,7 +42,7 @@ interface NewTotal {
   readonly idempotencyKey: string | null;
 }
 
-interface TotalRow extends Omit<Total, 'content' | 'request' | 'isWithdrawn'> {
+interface TotalRow extends Omit<RequestedTotal, 'content' | 'request' | 'isWithdrawn'> {
   readonly content: string;
   readonly request: string | null;
   readonly withdrawn: number;
@@ -72,12 +75,12 @@ export class TotalRepository {
     ).id;
   }
 
-  get(totalId: number, from: Reader = this.store): Total {
+  get(totalId: number, from: Reader = this.store): RequestedTotal {
     return parseTotal(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
   }
 
   /** The newest total that was not refused. */
-  findCurrent(basketId: number, from: Reader = this.store): Total | undefined {
+  findCurrent(basketId: number, from: Reader = this.store): RequestedTotal | undefined {
     return parseTotal(
       from.find<TotalRow>(
         `SELECT ${COLUMNS} FROM totals WHERE basket_id = :basketId AND state <> 'refused' ORDER BY total_id DESC LIMIT 1`,
@@ -86,7 +89,7 @@ export class TotalRepository {
     );
   }
 
-  findByInvoice(invoiceReference: string, from: Reader = this.store): Total | undefined {
+  findByInvoice(invoiceReference: string, from: Reader = this.store): RequestedTotal | undefined {
     return parseTotal(
       from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE invoice_reference = :invoiceReference`, {
         invoiceReference,
@@ -136,7 +139,7 @@ export class TotalRepository {
    * created before `createdBefore`, in
    * baskets that changed at `changedAfter` or later, are returned.
    */
-  listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
+  listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): RequestedTotal[] {
     return this.store
       .list<TotalRow>(
         `SELECT ${COLUMNS} FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
@@ -212,7 +215,7 @@ export class TotalRepository {
   }
 }
 
-function parseTotal(row: TotalRow | undefined): Total | undefined {
+function parseTotal(row: TotalRow | undefined): RequestedTotal | undefined {
   if (!row) return undefined;
   const { withdrawn, ...total } = row;
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { renewInvoiceRequest } from '../baskets/invoice-request.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { PlatformClock } from '../clock/platform-clock.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
@@ -38,7 +38,7 @@ export class RenewInvoices {
       this.renew(total);
   }
 
-  private renew(expired: Total): void {
+  private renew(expired: RequestedTotal): void {
     const { basketId, totalId, request, amountCents, content } = expired;
     const { siteId, externalReference } = this.baskets.get(basketId);
     this.store.transaction((tx) => {

@@ -1,9 +1,9 @@
 import type { MerchantPayment } from '@svc/sdk';
 import type { BasketLine } from '../baskets/basket.js';
-import type { Total, TotalState } from '../baskets/total.repository.js';
+import type { RequestedTotal, TotalState } from '../baskets/total.repository.js';
 import { basketView, type BasketViewInput, NO_BASKET } from './basket-view.js';
 
-const createTotal = (state: TotalState): Total => ({
+const createTotal = (state: TotalState): RequestedTotal => ({
   totalId: 7,
   basketId: 1,
   amountCents: 200,
@@ -17,7 +17,7 @@ const createTotal = (state: TotalState): Total => ({
   isWithdrawn: false,
 });
 const PAYMENT = { status: 'Success', invoicedAmount: 200, tenderedAmount: 110, tipAmount: 10 } as MerchantPayment;
-const viewFields = (current: Total | undefined, paid?: BasketViewInput['paid']) => {
+const viewFields = (current: RequestedTotal | undefined, paid?: BasketViewInput['paid']) => {
   const { state, amountCents, codePath } = basketView({
     reference: '17',
     token: 't',
@@ -69,14 +69,14 @@ describe('the lines of a basket', () => {
     productCode: 'AP',
     price: 129,
     quantity: 0.543,
-    total: 50.5,
+    lineTotal: 50.5,
   };
   const pears: BasketLine = { ...apples, id: 2, name: 'Pears' };
   const order = { Products: [], BasketDiscounts: [], Tenders: [] };
   const viewLines = (
     lines: readonly BasketLine[],
-    content?: Total['content'],
-    changes: Partial<Pick<Total, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>> = {},
+    content?: RequestedTotal['content'],
+    changes: Partial<Pick<RequestedTotal, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>> = {},
   ) =>
     basketView({
       reference: '17',
@@ -90,7 +90,7 @@ describe('the lines of a basket', () => {
     expect(viewLines([apples])).toEqual([{ name: 'Apples', quantity: 0.543, totalCents: 51 }]);
   });
 
-  it.each<[string, Partial<Pick<Total, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>>, string[]]>([
+  it.each<[string, Partial<Pick<RequestedTotal, 'isWithdrawn'> & Pick<BasketViewInput, 'paid'>>, string[]]>([
     ['that the till sent, if it has changed them after the total', { isWithdrawn: true }, ['Apples', 'Pears']],
     ['of the total', {}, ['Apples']],
     [

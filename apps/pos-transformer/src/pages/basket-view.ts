@@ -2,7 +2,7 @@
 import type { MerchantPayment } from '@svc/sdk';
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
 import { decimalFromNumber, multiply, roundHalfUp } from '../baskets/decimal.js';
-import type { Total } from '../baskets/total.repository.js';
+import type { RequestedTotal } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 
 export interface BasketView {
@@ -25,9 +25,9 @@ export interface BasketViewInput {
   readonly token: string;
   /** The lines that the till sent one by one. A basket that was sent as a whole has its lines in its totals. */
   readonly lines: readonly BasketLine[];
-  readonly current: Total | undefined;
+  readonly current: RequestedTotal | undefined;
   /** The successful payment, and the total that it pays. */
-  readonly paid: { readonly total: Total; readonly payment: MerchantPayment } | undefined;
+  readonly paid: { readonly total: RequestedTotal; readonly payment: MerchantPayment } | undefined;
 }
 
 /** The lines and the amount are always of the same total. Without a valid total, the view has no amount (T3). */
@@ -44,15 +44,18 @@ export function basketView({ reference, token, lines, current, paid }: BasketVie
   };
 }
 
-function viewState(isPaid: boolean, total: Total | undefined): BasketView['state'] {
+function viewState(isPaid: boolean, total: RequestedTotal | undefined): BasketView['state'] {
   if (isPaid) return 'paid';
   if (total === undefined) return 'filling';
   if (total.state === 'open') return 'payable';
   return total.state === 'queued' ? 'waiting' : 'closed';
 }
 
-function lineView({ name, productCode, quantity, price, total }: BasketLine, { order }: BasketContent) {
-  const lineTotal =
-    order === undefined ? decimalFromNumber(total) : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
-  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(lineTotal) };
+function lineView({ name, productCode, quantity, price, lineTotal }: BasketLine, { order }: BasketContent) {
+  // The lines of an order have no totals.
+  const exactTotal =
+    order === undefined
+      ? decimalFromNumber(lineTotal)
+      : multiply(decimalFromNumber(price), decimalFromNumber(quantity));
+  return { name: name === '' ? productCode : name, quantity, totalCents: roundHalfUp(exactTotal) };
 }

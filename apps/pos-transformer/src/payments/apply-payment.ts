@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantPayment } from '@svc/sdk';
 import { formatRands } from '../answers/answer.js';
 import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
@@ -46,7 +46,7 @@ export class ApplyPayment {
     if (success) this.applySuccess(tx, total, success.payment);
   }
 
-  private applySuccess(tx: Tx, { totalId, basketId }: Total, payment: MerchantPayment): void {
+  private applySuccess(tx: Tx, { totalId, basketId }: RequestedTotal, payment: MerchantPayment): void {
     const basket = this.baskets.get(basketId, tx);
     this.totals.setState(tx, totalId, 'paid');
     const current = this.totals.findCurrent(basketId, tx);

@@ -109,6 +109,12 @@ export function invoicePaymentResponse(
   };
 }
 
+/**
+ * Values of the row `StatusId` in "Get payment response" of the specification. It specifies only `2`, and that any other
+ * value means failed.
+ */
+const PAYMENT_STATUS_ID = { Success: '2', Failed: '5' } as const;
+
 /** "Get payment response" of the specification (T6, T7, T9). */
 export interface GetPaymentResponse {
   PaymentId: number;
@@ -120,7 +126,7 @@ export interface GetPaymentResponse {
   MerchantAmount: number;
   CustomerFullName: string;
   CurrencyIso: string;
-  StatusId: '2' | '5';
+  StatusId: (typeof PAYMENT_STATUS_ID)[keyof typeof PAYMENT_STATUS_ID];
 }
 
 export function getPaymentResponse(basket: PaidBasket, { paymentId, payment }: LocalPayment): GetPaymentResponse {
@@ -135,7 +141,7 @@ export function getPaymentResponse(basket: PaidBasket, { paymentId, payment }: L
     MerchantAmount: merchant,
     CustomerFullName: fullName(payment),
     CurrencyIso: payment.currencyISOCode,
-    StatusId: payment.status === 'Success' ? '2' : '5',
+    StatusId: payment.status === 'Success' ? PAYMENT_STATUS_ID.Success : PAYMENT_STATUS_ID.Failed,
   };
 }
 

@@ -60,7 +60,7 @@ function basketContent({ Products, BasketDiscounts, Tenders }: BasketRequest): B
         productCode: product.ProductCode ?? '',
         price: product.ActualUnitPrice,
         quantity: product.Quantity,
-        total: 0,
+        lineTotal: 0,
       }))
       .filter(({ quantity }) => quantity !== 0),
     order: { Products: products, BasketDiscounts: BasketDiscounts ?? [], Tenders: Tenders ?? [] },

@@ -5,7 +5,7 @@ import { type MerchantInvoice, SvcApiError } from '@svc/sdk';
 import { formatRands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { renewInvoiceRequest } from '../baskets/invoice-request.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { AttemptResult, CallHandler } from '../platform/call-handler.js';
@@ -91,7 +91,7 @@ export class InvoiceCalls {
   }
 
   /** Whether the till still waits for the payment of this total. */
-  private isNeeded({ basketId, totalId, isWithdrawn }: Total, from: Reader = this.store): boolean {
+  private isNeeded({ basketId, totalId, isWithdrawn }: RequestedTotal, from: Reader = this.store): boolean {
     return (
       !isWithdrawn &&
       this.baskets.get(basketId, from).state === 'open' &&
@@ -105,7 +105,7 @@ export class InvoiceCalls {
    * expired during an outage, which is never true of a paid invoice, the total gets a new request with a new key if the
    * till still needs it.
    */
-  private async createAtPlatform({ siteId }: OutgoingCall, total: Total): Promise<MerchantInvoice> {
+  private async createAtPlatform({ siteId }: OutgoingCall, total: RequestedTotal): Promise<MerchantInvoice> {
     const site = this.platform.site(siteId);
     try {
       return await site.createInvoice(total.request!, { idempotencyKey: total.idempotencyKey! });
@@ -121,7 +121,7 @@ export class InvoiceCalls {
     }
   }
 
-  private storeInvoice(tx: Tx, { siteId }: OutgoingCall, total: Total, invoice: MerchantInvoice): void {
+  private storeInvoice(tx: Tx, { siteId }: OutgoingCall, total: RequestedTotal, invoice: MerchantInvoice): void {
     // A newer total may have replaced this total meanwhile. The invoice of this total remains payable until the call of
     // the newer total ends.
     const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
@@ -139,7 +139,7 @@ export class InvoiceCalls {
    */
   private async settleClosedInvoice(
     call: OutgoingCall,
-    total: Total,
+    total: RequestedTotal,
     invoice: MerchantInvoice,
   ): Promise<AttemptResult> {
     const payments = await this.platform.site(call.siteId).paymentsOfInvoice(invoice.reference);

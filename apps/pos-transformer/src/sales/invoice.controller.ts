@@ -55,7 +55,7 @@ export class InvoiceController {
       productCode: body.itemProductCode,
       price: body.itemPrice,
       quantity: body.itemQuantity,
-      total: body.totalPrice,
+      lineTotal: body.totalPrice,
     });
   }
 

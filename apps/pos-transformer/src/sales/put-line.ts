@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Answer, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type BasketLine, isLineTotalCorrect, MAX_LINES, putLine } from '../baskets/basket.js';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import type { CallOutcome } from '../platform/call-queue.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
@@ -65,7 +65,7 @@ export class PutLine {
     );
   }
 
-  private isUnchanged(till: Till, basketId: number | undefined, total: Total | undefined): boolean {
+  private isUnchanged(till: Till, basketId: number | undefined, total: RequestedTotal | undefined): boolean {
     const basket = this.baskets.findOpen(till);
     if (basket?.basketId !== basketId) return false;
     return basket === undefined || this.totals.findCurrent(basket.basketId)?.totalId === total?.totalId;

@@ -6,7 +6,7 @@ import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answe
 import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { buildInvoiceRequest, chooseExternalReference } from '../baskets/invoice-request.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
 import type { CallOutcome } from '../platform/call-queue.js';
@@ -84,7 +84,7 @@ export class RequestPayment {
     return { answer: mergeAnswers(answer, sumWarning), ...(code === undefined ? {} : { code }) };
   }
 
-  private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
+  private isRepeat(current: RequestedTotal, { amountCents, content }: RequestPaymentCommand): boolean {
     const isValid = !current.isWithdrawn && (current.expiresAt === null || current.expiresAt > this.clock.nowISO());
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
@@ -94,7 +94,7 @@ export class RequestPayment {
    */
   private async answerRepeatedTotal(
     basket: Basket,
-    { totalId }: Total,
+    { totalId }: RequestedTotal,
     command: RequestPaymentCommand,
   ): Promise<TotalAnswer> {
     const callId = this.calls.findWaitingInvoiceCall(totalId);
@@ -108,7 +108,7 @@ export class RequestPayment {
    */
   private answerPaidBasket(
     basket: Basket,
-    current: Total | undefined,
+    current: RequestedTotal | undefined,
     paidBy: BasketPayment,
     command: RequestPaymentCommand,
   ): TotalAnswer {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Basket } from '../baskets/basket.repository.js';
-import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import type { CallOutcome } from '../platform/call-queue.js';
 import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
@@ -21,7 +21,7 @@ export class WithdrawTotal {
    * outage. An invoice whose call has not been attempted is not created. If an earlier line has withdrawn the total, the
    * call is already stored.
    */
-  async closeInvoices({ basketId, siteId, externalReference }: Basket, total: Total): Promise<CallOutcome> {
+  async closeInvoices({ basketId, siteId, externalReference }: Basket, total: RequestedTotal): Promise<CallOutcome> {
     const { totalId, state, isWithdrawn } = total;
     if (isWithdrawn) return state === 'open' || state === 'queued' ? { kind: 'queued' } : { kind: 'done' };
     const callId = this.store.transaction((tx) => {
@@ -35,7 +35,7 @@ export class WithdrawTotal {
   }
 
   /** Called in the transaction that changes the lines. From now on, no screen shows the total or its code. */
-  execute(tx: Tx, { totalId }: Total): void {
+  execute(tx: Tx, { totalId }: RequestedTotal): void {
     this.totals.withdraw(tx, totalId);
   }
 }

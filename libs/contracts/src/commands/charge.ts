@@ -1,10 +1,16 @@
 import { commandType } from '../events/envelope.js';
-import type { HostedPaymentSnapshot, InvoiceSource, PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
+import type {
+  HostedPayableDescriptor,
+  HostedPaymentSnapshot,
+  InvoiceSource,
+  PayableDescriptor,
+  PaymentSnapshot,
+} from '../events/payments.js';
 import type { PayerContext } from './payer-context.js';
 
 /** The payer has pressed "Pay" on the hosted page. */
 export interface ChargeCard {
-  payable: PayableDescriptor;
+  payable: HostedPayableDescriptor;
   /**
    * UUID of the payment, created by the page. It is the idempotency key: a repeat gets the result of the first request
    * (C7).

@@ -1,20 +1,18 @@
 import type { Mode } from '../events/credentials.js';
 import { commandType } from '../events/envelope.js';
-import type { PayableDescriptor, PayableSnapshot, PayableSource } from '../events/payments.js';
+import type { PayableDescriptor, PayableSnapshot } from '../events/payments.js';
 
 /**
  * hosted-gateway and code-decoder → payment-processor: closes a payable (H2, D6). Refused with `payment.in-progress` or
  * `payable.paid`; a repeat gets the same reply.
  */
-export const ClosePayableV1 = commandType<{ payable: PayableDescriptor<PayableSource> }, PayableSnapshot>(
-  'close-payable.v1',
-);
+export const ClosePayableV1 = commandType<{ payable: PayableDescriptor }, PayableSnapshot>('close-payable.v1');
 
 /** The new payable, and the payable that it replaces. */
 export interface OpenPayable {
-  payable: PayableDescriptor<PayableSource>;
+  payable: PayableDescriptor;
   /** The payable to close in the same transaction, so that a payer can never pay both payables. */
-  replaces?: PayableDescriptor<PayableSource>;
+  replaces?: PayableDescriptor;
 }
 
 export interface OpenedPayable {

@@ -41,7 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
   PaymentProcessingV1: 'payment.processing.v1',
   PaymentReversedV1: 'payment.reversed.v1',
   PaymentSucceededV1: 'payment.succeeded.v1',
-  PaymentVerificationRequiredV1: 'payment.needs-verification.v1',
+  PaymentVerificationRequiredV1: 'payment.verification-required.v1',
   RefundSucceededV1: 'refund.succeeded.v1',
   RefundFailedV1: 'refund.failed.v1',
   ResendDeliveryV1: 'resend-delivery.v1',

@@ -32,7 +32,13 @@ export interface EventType<Payload> {
   readonly payload?: Payload;
 }
 
-export function eventType<Payload>(name: `${string}.v${number}`): EventType<Payload> {
+/**
+ * The name of an event or command, which ends with its version. The versions are listed, because `${string}.v${number}`
+ * would refuse a name with an earlier `.v`, such as `payment.verification-required.v1`.
+ */
+type VersionedName = `${string}.v${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
+
+export function eventType<Payload>(name: VersionedName): EventType<Payload> {
   return { name };
 }
 
@@ -45,6 +51,6 @@ export interface CommandType<Request, Reply> {
   readonly reply?: Reply;
 }
 
-export function commandType<Request, Reply>(name: `${string}.v${number}`): CommandType<Request, Reply> {
+export function commandType<Request, Reply>(name: VersionedName): CommandType<Request, Reply> {
   return { name };
 }

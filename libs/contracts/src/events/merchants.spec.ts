@@ -1,14 +1,14 @@
-import { computeAmountLimits, sessionFeatures } from './merchants.js';
+import { computeAmountLimits, restrictToSessionFeatures } from './merchants.js';
 
 const orderReference = { label: 'Table', required: true };
 
 test('a hosted session has only the order reference feature of its merchant (E2)', () => {
   const features = { amount: { editable: true }, tip: { enabled: true }, orderReference };
-  expect(sessionFeatures(features)).toEqual({ orderReference });
+  expect(restrictToSessionFeatures(features)).toEqual({ orderReference });
 });
 
 test('a hosted session has no features if its merchant does not have the order reference feature', () => {
-  expect(sessionFeatures({ amount: { editable: true } })).toStrictEqual({});
+  expect(restrictToSessionFeatures({ amount: { editable: true } })).toStrictEqual({});
 });
 
 describe('the limits of an edited amount (P6)', () => {

@@ -18,10 +18,10 @@ export interface MerchantFeatures {
 }
 
 /**
- * The features that apply to a hosted session. A payer of a shop's order cannot change the amount and cannot add a tip,
+ * Leaves only the features that a payer of a hosted session may use. The payer of a shop's order cannot change the amount and cannot add a tip,
  * because the webhook contains only the amount (E2). The shop could not notice a partial payment or a tip.
  */
-export function sessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
+export function restrictToSessionFeatures({ orderReference }: MerchantFeatures): MerchantFeatures {
   return orderReference === undefined ? {} : { orderReference };
 }
 

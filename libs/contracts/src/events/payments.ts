@@ -45,7 +45,7 @@ export interface InvoiceSource {
  * An amount that can be paid once, described by the service that created it. Sent with every charge, so that a payment
  * works even if it arrives before `session.created.v1`.
  */
-export interface PayableDescriptor<Source extends PayableSource = HostedSessionSource> {
+export interface PayableDescriptor<Source extends PayableSource = PayableSource> {
   /**
    * UUID: the sessionId of a hosted session, or the reference of an invoice.
    * @schema uuid
@@ -67,6 +67,9 @@ export interface PayableDescriptor<Source extends PayableSource = HostedSessionS
   source: Source;
 }
 
+/** The payable of a hosted session. */
+export type HostedPayableDescriptor = PayableDescriptor<HostedSessionSource>;
+
 /** The state of a payable. A higher `version` is newer. */
 export interface PayableSnapshot {
   payableId: string;
@@ -76,8 +79,11 @@ export interface PayableSnapshot {
   paymentCount: number;
 }
 
-/** Full state of a payment. Published by payment-processor at each change. */
-export interface HostedPaymentSnapshot<Source extends PayableSource = HostedSessionSource> {
+/**
+ * Full state of a payment. Published by payment-processor at each change. A consumer processes only the sources that it
+ * supports.
+ */
+export interface PaymentSnapshot<Source extends PayableSource = PayableSource> {
   /**
    * UUID of the payment. For hosted payments, the page creates a new UUID for each submission (C4).
    * @schema uuid
@@ -204,17 +210,17 @@ export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPa
   return payment.partner !== undefined;
 }
 
-/** A payment with any source. A consumer processes only the sources that it supports. */
-export type PaymentSnapshot = HostedPaymentSnapshot<PayableSource>;
+/** A payment of a hosted session. Other payments have no notificationUrl and no session page. */
+export type HostedPaymentSnapshot = PaymentSnapshot<HostedSessionSource>;
 
-/** Whether the payment belongs to a hosted session. Other payments have no notificationUrl and no session page. */
+/** Whether the payment belongs to a hosted session. */
 export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaymentSnapshot {
   return payment.source.kind === 'session';
 }
 
 export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
 /** The payer must confirm the payment with the bank first. Meanwhile the payable is not reserved (P1). */
-export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
+export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.verification-required.v1');
 export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
 /** A late approval, or a second approval for the same payable, was reversed (H2). */
@@ -232,9 +238,9 @@ export const RefundFailedV1 = eventType<RefundedPayment>('refund.failed.v1');
 export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');
 
 /** Published by hosted-gateway. */
-export const SessionCreatedV1 = eventType<{ payable: PayableDescriptor }>('session.created.v1');
+export const SessionCreatedV1 = eventType<{ payable: HostedPayableDescriptor }>('session.created.v1');
 /**
  * The payer extended the session. Contains the complete payable with its later `expiresAt`. At most once for each
  * session.
  */
-export const SessionExtendedV1 = eventType<{ payable: PayableDescriptor }>('session.extended.v1');
+export const SessionExtendedV1 = eventType<{ payable: HostedPayableDescriptor }>('session.extended.v1');

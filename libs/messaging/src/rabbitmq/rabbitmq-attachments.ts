@@ -1,9 +1,10 @@
+import { withDeadline } from '@svc/kernel';
 import type { Channel, ChannelModel } from 'amqplib';
 import type { UnattachedQueue } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
 import { Signal } from '../signal.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
-import { BrokerUnavailableError, withDeadline } from './rabbitmq-publisher.js';
+import { BrokerUnavailableError } from './rabbitmq-publisher.js';
 import type { Topology } from './rabbitmq-topology.js';
 
 /** A consumer that attaches to its queue again after it has lost its channel or its connection. */
@@ -63,11 +64,9 @@ export class Attachments {
     if (model) void this.keepAttached(attachment, state, model);
     // All attachments of a start share one deadline.
     const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - performance.now());
-    await withDeadline(
-      firstAttach.promise,
-      waitMs,
-      () => new BrokerUnavailableError('The broker is unavailable.'),
-    ).catch((error: unknown) => this.log.warn({ err: error }, 'broker: unavailable, continuing without it'));
+    await withDeadline(firstAttach.promise, waitMs, () => {
+      throw new BrokerUnavailableError('The broker is unavailable.');
+    }).catch((error: unknown) => this.log.warn({ err: error }, 'broker: unavailable, continuing without it'));
   }
 
   remove(attachment: Attachment): void {
@@ -145,7 +144,10 @@ export class Attachments {
   private async attachOnce(attachment: Attachment, model: ChannelModel): Promise<{ closed: Promise<unknown> }> {
     const attaching = this.openAndAttach(attachment, model);
     const error = new BrokerUnavailableError(`${attachment.queue.name} did not respond in time.`);
-    return withDeadline(attaching.result, ATTEMPT_TIMEOUT_MS, () => (attaching.abandon(), error));
+    return withDeadline(attaching.result, ATTEMPT_TIMEOUT_MS, () => {
+      attaching.abandon();
+      throw error;
+    });
   }
 
   private openAndAttach(

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
+import { withDeadline } from '@svc/kernel';
 import type { ConsumeMessage } from 'amqplib';
 import {
   type Broker,
@@ -32,7 +33,6 @@ import {
   RabbitMqPublisher,
   replayRequestMessage,
   throwIfRefused,
-  withDeadline,
 } from './rabbitmq-publisher.js';
 import { Topology } from './rabbitmq-topology.js';
 import { RabbitMqRequests } from './requests/rabbitmq-requests.js';
@@ -245,8 +245,7 @@ export class RabbitMqBroker implements Broker {
   async checkPermissions(): Promise<void> {
     const openMs = performance.now() - this.openedAt;
     const waitMs = this.publishing.current ? FIRST_CHECK_WAIT_MS : Math.max(0, FIRST_CHECK_WAIT_MS - openMs);
-    const unavailable = new BrokerUnavailableError('The broker is unavailable.');
-    await withDeadline(this.permissionWatch.firstCheck, waitMs, () => unavailable).catch(() => undefined);
+    await withDeadline(this.permissionWatch.firstCheck, waitMs, () => undefined).catch(() => undefined);
   }
 
   private connectionState(): BrokerConnection {
@@ -275,19 +274,15 @@ export class RabbitMqBroker implements Broker {
       },
       waiting: async () => {
         const counts = Promise.all(attachedConsumers().map((consumer) => consumer.waiting()));
-        const results = await withDeadline(
-          counts,
-          METRICS_TIMEOUT_MS,
-          () => new BrokerUnavailableError('The broker did not report its queues in time.'),
-        );
+        const results = await withDeadline(counts, METRICS_TIMEOUT_MS, () => {
+          throw new BrokerUnavailableError('The broker did not report its queues in time.');
+        });
         return new Map(results.flatMap((result) => (result ? [[result.queue, result.count] as const] : [])));
       },
       deadLetters: () =>
-        withDeadline(
-          this.deadLetters.count(),
-          METRICS_TIMEOUT_MS,
-          () => new BrokerUnavailableError('The broker did not report its dead letters in time.'),
-        ),
+        withDeadline(this.deadLetters.count(), METRICS_TIMEOUT_MS, () => {
+          throw new BrokerUnavailableError('The broker did not report its dead letters in time.');
+        }),
     };
   }
 

@@ -52,6 +52,7 @@ const ACCESS_REFUSED = 403;
 export class RabbitMqConnection {
   /** Reason why the broker accepts no messages now (memory or disk alarm), or undefined. */
   blockedBecause: string | undefined;
+  /** The connection of amqplib, which amqplib calls a channel model. */
   private model: ChannelModel | undefined;
   private isUsable = false;
   /** The last connection that was given up. It may need seconds to close. */
@@ -153,7 +154,7 @@ export class RabbitMqConnection {
     let failures = 0;
     while (!this.isClosing) {
       try {
-        await this.connectOnce(() => (failures = 0));
+        await this.runConnection(() => (failures = 0));
       } catch (error) {
         if (this.isClosing) return;
         if (isPowerOfTwo(++failures))
@@ -165,8 +166,8 @@ export class RabbitMqConnection {
     }
   }
 
-  /** Throws when the connection is lost. */
-  private async connectOnce(onUsable: () => void): Promise<void> {
+  /** Connects and sets up. Returns only when this connection has ended: throws if it was lost. */
+  private async runConnection(onUsable: () => void): Promise<void> {
     const { nodes, name } = this.settings;
     this.url = nodes.current;
     const model = await connect(withHeartbeat(this.url), {

@@ -1,10 +1,11 @@
+import { withDeadline } from '@svc/kernel';
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Subscriber } from '../broker/broker.js';
 import type { Refusals } from '../broker/refusals.js';
 import type { MessagingLog } from '../log.js';
 import { PeriodicJob } from '../periodic-job.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
-import { BrokerUnavailableError, withDeadline } from './rabbitmq-publisher.js';
+import { BrokerUnavailableError } from './rabbitmq-publisher.js';
 import { succeeds, type Topology } from './rabbitmq-topology.js';
 
 /** For this time, a message that was refused is not checked again, because each check opens and loses a channel. */
@@ -73,11 +74,9 @@ export class PublishPermissions {
   ): Promise<boolean> {
     const earlier = this.checks.get(message);
     if (earlier && performance.now() < earlier.expiresAt) return earlier.result;
-    const result = withDeadline(
-      succeeds(model, attempt),
-      CHECK_TIMEOUT_MS,
-      () => new BrokerUnavailableError('The broker did not respond to a check of permissions in time.'),
-    );
+    const result = withDeadline(succeeds(model, attempt), CHECK_TIMEOUT_MS, () => {
+      throw new BrokerUnavailableError('The broker did not respond to a check of permissions in time.');
+    });
     const check: Check = { result, expiresAt: Number.POSITIVE_INFINITY };
     this.checks.set(message, check);
     check.result.then(

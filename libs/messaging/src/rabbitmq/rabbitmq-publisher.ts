@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@svc/contracts';
+import { withDeadline } from '@svc/kernel';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
 import { ConsumerRefusedError, type ReplayRequest } from '../broker/broker.js';
 import { PROBE } from '../routing/rabbitmq-names.js';
@@ -79,7 +80,7 @@ export class RabbitMqPublisher {
       // A blocked connection is not replaced, because the broker would accept one more batch on a new connection before
       // it also blocks the new connection.
       if (this.connection.blockedBecause === undefined) this.connection.leaveNode(error);
-      return error;
+      throw error;
     });
   }
 
@@ -199,21 +200,4 @@ export function replayRequestMessage(exchange: string, request: ReplayRequest): 
 export function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
   const refused = outcomes.filter((outcome) => outcome === 'refused').length;
   if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
-}
-
-/** Resolves or rejects as `promise` does, or rejects with the error of `newTimeoutError` after this time. */
-export async function withDeadline<T>(
-  promise: Promise<T>,
-  milliseconds: number,
-  newTimeoutError: () => Error,
-): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(newTimeoutError()), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

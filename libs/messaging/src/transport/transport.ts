@@ -21,11 +21,10 @@ import type { HandlerOptions } from './patterns.js';
  * which a type counts as retired.
  */
 const TOUCH_MS = 3_600_000;
-/**
- * How often deferred events are read. `shared`: another replica may have deferred events. `alone`: all services run in
- * one process, so only events from before a restart are found.
- */
-const POLL_MS = { shared: 1_000, alone: 2_000 };
+/** How often deferred events are read if other replicas may have deferred events. */
+const DEFERRED_POLL_MS = 1_000;
+/** The same if all services run in one process: then only events from before a restart are found. */
+const DEFERRED_POLL_OF_SINGLE_PROCESS_MS = 2_000;
 
 /** A queue that was lost is usually attached again within this time. */
 const UNATTACHED_SECONDS = 5;
@@ -189,7 +188,8 @@ export class Transport extends Server implements CustomTransportStrategy {
       }
       return consumer.retryDeferred();
     };
-    this.deferredLoop = new DeferredLoop(step, this.log, this.needsReplay ? POLL_MS.shared : POLL_MS.alone);
+    const pollMs = this.needsReplay ? DEFERRED_POLL_MS : DEFERRED_POLL_OF_SINGLE_PROCESS_MS;
+    this.deferredLoop = new DeferredLoop(step, this.log, pollMs);
     this.deferredLoop.start();
     return this.deferredLoop;
   }

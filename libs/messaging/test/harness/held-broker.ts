@@ -9,10 +9,6 @@ export class DeliveryHold {
     return (this.current = newGate());
   }
 
-  open(): void {
-    this.current?.open();
-  }
-
   /**
    * Returns a broker that behaves as `broker` does, but after each delivered batch it waits at the gate of {@link
    * hold}.

@@ -12,7 +12,7 @@ import {
   RELAY_DEFAULTS,
   Transport,
 } from '../../src/index.js';
-import type { Gate } from './gate.js';
+import { type Gate, openAllGates } from './gate.js';
 import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
 import { DeliveryHold } from './held-broker.js';
 
@@ -124,7 +124,7 @@ export class ProcessesHarness implements MessagingHarness {
   }
 
   async close(): Promise<void> {
-    this.deliveryHold.open();
+    openAllGates();
     for (const process of [...this.processes]) await process.stop();
     await this.brokers.close();
     for (const entry of this.databases.values()) {

@@ -12,7 +12,10 @@ import {
   readWholeNumber,
 } from '../hosted-payment.js';
 
-/** A final payment of the merchant (specification, "Payment notification"). Amounts are cents. */
+/**
+ * A final payment of the merchant (specification, "Payment notification"). Look-ups return it, and each
+ * {@link PaymentNotification} contains one. Amounts are cents.
+ */
 export interface MerchantPayment {
   /** The platform's invoice reference; for a hosted payment its sessionId. */
   invoiceReference: string;
@@ -57,7 +60,7 @@ export interface RefundOfPayment extends MerchantRefund {
 }
 
 /**
- * A notification of one final payment or refund. The stream sends each notification once, in the same order for every reader. The
+ * A message of the stream or of a site's webhook: a payment became final, or was refunded or reversed. The stream sends each notification once, in the same order for every reader. The
  * webhook of a site may repeat and reorder notifications.
  */
 export type PaymentNotification = {

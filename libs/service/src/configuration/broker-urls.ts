@@ -1,7 +1,7 @@
 import { parseBrokerUrls } from '@svc/messaging';
 import { isString, isURL, ValidateBy } from 'class-validator';
 
-/** More than a cluster of RabbitMQ has. */
+/** Limit of the list. Clusters of RabbitMQ have fewer nodes. */
 const MAX_BROKER_NODES = 20;
 
 /** One amqp:// or amqps:// URL for each node of the broker, separated by commas. */

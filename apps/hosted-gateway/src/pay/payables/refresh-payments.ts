@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
+import { Clock, withDeadline } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { getPayableId, type PagePayable } from './page-payable.js';
@@ -36,14 +36,14 @@ export class RefreshPayments {
    */
   async refresh<P extends PagePayable>(payable: P): Promise<P> {
     if (!payable.payments.some((payment) => this.needsRefresh(payment))) return payable;
-    await waitAtMost(TIMEOUT_MS, this.requestRefresh(getPayableId(payable)));
+    await withDeadline(this.requestRefresh(getPayableId(payable)), TIMEOUT_MS, () => undefined);
     return this.payables.reload(payable);
   }
 
   /** Refreshes one payment if it is unfinished. Returns false if no refresh was needed. */
   async refreshPayment(payment: PaymentSnapshot): Promise<boolean> {
     if (!this.needsRefresh(payment)) return false;
-    await waitAtMost(TIMEOUT_MS, this.requestRefresh(payment.payable.payableId));
+    await withDeadline(this.requestRefresh(payment.payable.payableId), TIMEOUT_MS, () => undefined);
     return true;
   }
 
@@ -66,11 +66,4 @@ export class RefreshPayments {
     this.inFlight.set(payableId, request);
     return request;
   }
-}
-
-async function waitAtMost(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
 }

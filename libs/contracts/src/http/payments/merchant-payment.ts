@@ -2,8 +2,9 @@ import type { MerchantRefund, PaymentSnapshot, Voucher } from '../../events/paym
 import { PaymentStatus } from '../../payment-status.js';
 
 /**
- * The merchant payment retrieval model, with the fields that M1 adds (specification, "Payment notification (merchant
- * payment retrieval model)").
+ * A final payment as its merchant sees it: the response to a look-up, and the payment of each {@link PaymentNotification}.
+ * The specification calls this model "Payment notification (merchant payment retrieval model)", although look-ups return
+ * it too. M1 adds some fields.
  */
 export interface MerchantPayment {
   /** Invoice reference of the service. */
@@ -37,8 +38,8 @@ export interface MerchantCustomer {
 }
 
 /**
- * A notification of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. The
- * fields of the payment are those of the retrieval model.
+ * A message of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. It contains
+ * all fields of the {@link MerchantPayment}, and the event that it reports. `refund` is a refund or a reversal.
  */
 export type PaymentNotification = MerchantPayment &
   ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: MerchantRefund });

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { context, propagation } from '@opentelemetry/api';
+import { withDeadline } from '@svc/kernel';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
 import type { RabbitMqConnection } from '../rabbitmq-connection.js';
 import { fromJson, PING, type Pong, REPLY_TYPES, toJson } from '../rabbitmq-messages.js';
-import { NACKED, withDeadline } from '../rabbitmq-publisher.js';
+import { NACKED } from '../rabbitmq-publisher.js';
 import type { Topology } from '../rabbitmq-topology.js';
 import { type Link, notReady, type OutgoingRequest, type PendingRequest, type Retry } from './pending-request.js';
 import { PING_EVERY_MS, ReplicaMonitor } from './replica-monitor.js';
@@ -130,8 +131,9 @@ export class RabbitMqRequests {
    */
   private async isAllowed({ model }: Link, { command, deadline }: OutgoingRequest): Promise<boolean> {
     const remainingMs = Math.max(1, deadline - performance.now());
-    const check = withDeadline(this.maySend(model, command), remainingMs, () => new Error('No answer in time.'));
-    const isAllowed = await check.catch(() => undefined);
+    const isAllowed = await withDeadline(this.maySend(model, command), remainingMs, () => undefined).catch(
+      () => undefined,
+    );
     if (isAllowed === false) throw notReady(`The permissions at the broker do not allow ${command}.`);
     return isAllowed !== undefined;
   }
