@@ -14,7 +14,8 @@ import { InvoiceRepository } from './invoice.repository.js';
 
 /**
  * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. A replay is
- * harmless: the newest version of each invoice wins, and a closed session stays closed.
+ * harmless: the newest version of each invoice wins, and a closed session stays closed. The event that a payment waits
+ * for its verification is not consumed: the payment may still succeed, so for payers the invoice stays open as before.
  */
 @Controller()
 export class PayablesConsumer {

@@ -191,8 +191,8 @@ const PAYMENTS = `
   COMMENT ON COLUMN payments.refund_pending_amount IS 'Amount that pending refunds reserve. Other refunds cannot use this amount.';
   COMMENT ON COLUMN payments.fee_basis_points IS 'Fee rate of the merchant when the payment was accepted.';
   COMMENT ON COLUMN payments.fee_fixed_amount IS 'Fixed fee of the merchant when the payment was accepted.';
-  COMMENT ON COLUMN payments.merchant_name IS 'Name of the merchant when the payment was accepted. Empty if the name was unknown.';
-  COMMENT ON COLUMN payments.site_reference IS 'Reference of the site at that time. Empty if the reference was unknown.';
+  COMMENT ON COLUMN payments.merchant_name IS 'Name of the merchant when the payment was accepted.';
+  COMMENT ON COLUMN payments.site_reference IS 'Reference of the site at that time.';
   COMMENT ON COLUMN payments.partner IS 'Organisation, customer and invoice of a payment through the main API. NULL for a payment on a page.';
   CREATE UNIQUE INDEX payments_one_active ON payments (payable_id) WHERE state IN ('processing', 'success');
   COMMENT ON INDEX payments_one_active IS 'A payable has at most one payment that is in progress or successful. A payment that waits for the verification by its payer does not reserve the payable.';

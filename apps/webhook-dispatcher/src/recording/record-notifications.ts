@@ -17,8 +17,8 @@ import { NotificationRepository } from './notification.repository.js';
  * The rules are in three places, because the last of them need the rows of other transactions:
  * - this file: whether a payment has a notification, and for which recipient
  * - `DeliveryWorker.reserve`: whether this process has a permit, so that it may send a notification immediately
- * - the database function `record_notifications` (schema migration): whether a notification is inserted as superseded,
- *   and whether a circuit or a Failed that is being sent prevents the lease
+ * - the database function `record_notifications` (in the folder `migrations`): whether a notification is inserted as
+ *   superseded, and whether a circuit or a Failed that is being sent prevents the lease
  *
  * A "Success" is the notification of a successful payment, a "Failed" is the notification of a failed payment. In a
  * session a Success supersedes every Failed that was not acknowledged. A Failed that arrives after the Success is

@@ -17,9 +17,9 @@ export interface ChargeCard {
    * @schema uuid
    */
   reference: string;
-  /** Number of the payment attempt for this payable, from 1. The card is encrypted for exactly this attempt (P8). */
+  /** Number of the payment for this payable, from 1. The card is encrypted for exactly this payment (P8). */
   paymentNumber: number;
-  /** Compact JWE with the card, bound to the payable and the attempt (P8). Never written to disk. */
+  /** Compact JWE with the card, bound to the payable and the payment (P8). Never written to disk. */
   encryptedCard: string;
   /** The bank redirects the payer here after a verification on its own page. */
   payerReturnUrl: string;

@@ -134,15 +134,9 @@ export interface PaymentSnapshot<Source extends PayableSource = PayableSource> {
    * payment belongs to no organisation (P5).
    */
   partner?: PaymentPartner;
-  /**
-   * The merchant's name at the time of the payment, at most 100 characters. `""` in a hosted payment if
-   * payment-processor did not know the merchant yet.
-   */
+  /** The merchant's name at the time of the payment, 1 to 100 characters. */
   merchantName: string;
-  /**
-   * Point-of-sale till identifier at the time of the payment, at most 100 characters. `""` in a hosted payment if
-   * payment-processor did not know the site yet.
-   */
+  /** Point-of-sale till identifier at the time of the payment, at most 100 characters. */
   siteReference: string;
   /** The partner's `orderReference` (P6). At most 100 characters. */
   orderReference?: string;
@@ -218,6 +212,7 @@ export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaym
   return payment.source.kind === 'session';
 }
 
+// service-messages.ts lists the services that consume each type. A handler has the type in its `@EventPattern`.
 export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
 /** The payer must confirm the payment with the bank first. Meanwhile the payable is not reserved (P1). */
 export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.verification-required.v1');

@@ -24,9 +24,9 @@ export interface NewEvent<Payload = unknown> {
  * after the commit.
  */
 export class EventLog {
-  /** Called after events of these types have been committed. */
+  /** Called after events of these types have been committed. `startService` sets it: it wakes the relay. */
   onCommitted: (types: readonly string[]) => void = () => undefined;
-  /** Called with the events of {@link appendAndPublish} after they have been committed. */
+  /** Called with the events of {@link appendAndPublish} after they have been committed. Also set by `startService`. */
   publishDirectly: (events: readonly EventEnvelope[]) => void = () => undefined;
 
   constructor(

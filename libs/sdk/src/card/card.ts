@@ -1,7 +1,7 @@
 /**
  * Encryption of card data (P8). This code runs where a person types the card: on the payment page, in a merchant's
  * browser code, or on a partner's server. Only payment-processor can decrypt the result. The plaintext contains a
- * binding, so that an intercepted ciphertext cannot be used for another session, another attempt or at a later time.
+ * binding, so that an intercepted ciphertext cannot be used for another session, another payment or at a later time.
  *
  * This file and its imports must not use Node.js, because browsers run them.
  */
@@ -41,7 +41,7 @@ export type CardToStore = Omit<CardData, 'cvv'>;
 export interface CardBinding {
   /** The session that the card pays, 1 to 100 characters. */
   sessionId: string;
-  /** Number of the attempt in that session, from 1. */
+  /** Number of the payment in that session, from 1. */
   paymentNumber: number;
   /**
    * ISO 8601 UTC. The encrypted card is refused after this time of the platform. Derive it from a time of the platform,
