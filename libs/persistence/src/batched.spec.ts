@@ -69,6 +69,17 @@ describe('batched calls', () => {
     expect(await Promise.all(results)).toHaveLength(5);
   });
 
+  it('do not gather if a full batch is waiting', async () => {
+    const { batches, runBatch } = newHeldBatches();
+    const call = batched(runBatch, { ...settings, maxItems: 2, maxConcurrentBatches: 1 });
+    const results = [1, 2, 3].map((id) => call(newItem(id)));
+    batches[0]!.end();
+    await waitForNextTurn();
+    expect(readIds(batches)).toEqual([[1], [2, 3]]);
+    batches[1]!.end();
+    expect(await Promise.all(results)).toHaveLength(3);
+  });
+
   it('of a single caller never gather', async () => {
     const { batches, runBatch } = newHeldBatches();
     const call = batched(runBatch, settings);

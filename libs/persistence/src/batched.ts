@@ -31,7 +31,7 @@ export const MAX_WAITING_BATCHES = 100;
  * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
  * are running and no running batch writes the row of the call. Other calls wait and share the next batch: the more calls
  * arrive while batches run, the larger the next batch is. After a batch of several calls the next batch starts some
- * milliseconds later, because more callers are active and larger batches cost less. If calls come one by one, none
+ * milliseconds later unless it is full, because more callers are active and larger batches cost less. If calls come one by one, none
  * waits for this.
  *
  * `runBatch` returns a result for each item, in the order of the items. Its statement is one transaction. If the
@@ -60,7 +60,7 @@ export function batched<Item, Result>(
       void calls[0]!.runInContext(run, sortByRow(calls)).finally(() => {
         runningBatches--;
         for (const row of rows) runningRows.delete(row);
-        if (calls.length + waiting.length > 1) gather();
+        if (calls.length + waiting.length > 1 && waiting.length < maxItems) gather();
         else start();
       });
     }

@@ -77,10 +77,13 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
  * manager for each statement. The results and errors are the same as those of TypeORM.
  */
 class PoolDataSource extends DataSource {
+  private readonly connectionsInUse = new Set<pg.PoolClient>();
+
   override async query<T = unknown>(statement: string, parameters?: unknown[], queryRunner?: QueryRunner): Promise<T> {
     if (queryRunner || !this.isInitialized) return super.query(statement, parameters, queryRunner);
     const connection = await (this.driver as unknown as { readonly master: pg.Pool }).master.connect();
     connection.on('error', ignore);
+    this.connectionsInUse.add(connection);
     try {
       const { command, rows, rowCount } = await connection.query(statement, parameters);
       return (command === 'UPDATE' || command === 'DELETE' ? [rows, rowCount] : rows) as T;
@@ -88,8 +91,15 @@ class PoolDataSource extends DataSource {
       throw new QueryFailedError(statement, parameters, error as Error);
     } finally {
       connection.off('error', ignore);
+      this.connectionsInUse.delete(connection);
       connection.release();
     }
+  }
+
+  /** Breaks running statements off, as TypeORM does. A silently lost connection would delay the end of the process. */
+  override async destroy(): Promise<void> {
+    for (const connection of this.connectionsInUse) void (connection as unknown as pg.Client).end();
+    await super.destroy();
   }
 }
 

@@ -72,10 +72,15 @@ export class PayOnPage {
     const slowTimer = setTimeout(() => void this.storeProgress(inFlight), STORE_PROGRESS_AFTER_MS);
     try {
       const traceparent = isInvoice(payable) ? undefined : payable.traceparent;
-      return await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
+      const result = await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
+      // The report may be newer, if it is about an earlier payment that its payer has just confirmed with the bank.
+      await this.storeProgress(inFlight, result.payment.payable.version);
+      return result;
     } catch (error) {
       // The result may be unknown: a request without a response does not end the payment.
       await this.storeProgress(inFlight);
+      if (isDomainError(error, 'payment.in-progress') && !payable.payments.some(({ state }) => state === 'processing'))
+        await this.tryRefresh(() => this.refreshPayments(getPayableId(payable)));
       throw error;
     } finally {
       clearTimeout(slowTimer);
@@ -83,9 +88,9 @@ export class PayOnPage {
   }
 
   /** Stores the report that the payment is in progress, if it has arrived. The events after it are stored as usual. */
-  private async storeProgress(inFlight: InFlightPayment): Promise<void> {
+  private async storeProgress(inFlight: InFlightPayment, storedVersion = 0): Promise<void> {
     const report = inFlight.takeReport();
-    if (!report) return;
+    if (!report || report.payable.version <= storedVersion) return;
     try {
       await this.payables.upsertPayment(report);
     } catch (error) {
@@ -126,7 +131,8 @@ export class PayOnPage {
       const payable = describeInvoicePayable(invoice);
       return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...chargeFields });
     } catch (error) {
-      if (error instanceof DomainError && error.code.startsWith('payable.')) await this.refreshInvoice(invoice);
+      if (error instanceof DomainError && error.code.startsWith('payable.'))
+        await this.tryRefresh(() => this.refreshInvoice(invoice));
       throw error;
     }
   }
@@ -136,13 +142,29 @@ export class PayOnPage {
    * event was late or arrived before the invoice.
    */
   private async refreshInvoice({ invoiceReference: payableId }: TillInvoice): Promise<void> {
+    await this.refreshPayments(payableId);
+    const { payable } = await this.commands.request(FindPayableV1, { payableId }, REFRESH_TIMEOUT_MS);
+    if (payable) await this.payables.updateInvoice(payable);
+  }
+
+  /**
+   * The page showed a form although a payment is in progress. Its report may be lost, because the process that kept it
+   * has crashed.
+   */
+  private async refreshPayments(payableId: string): Promise<void> {
+    const payments = await this.commands.request(CheckPaymentsV1, { payableId }, REFRESH_TIMEOUT_MS);
+    await this.payables.upsertPayments(payments);
+  }
+
+  private async tryRefresh(refresh: () => Promise<void>): Promise<void> {
     try {
-      const payments = await this.commands.request(CheckPaymentsV1, { payableId }, REFRESH_TIMEOUT_MS);
-      await this.payables.upsertPayments(payments);
-      const { payable } = await this.commands.request(FindPayableV1, { payableId }, REFRESH_TIMEOUT_MS);
-      if (payable) await this.payables.updateInvoice(payable);
+      await refresh();
     } catch (error) {
-      this.log.info({ err: error }, 'invoice update unavailable, the page shows the last known state');
+      this.log.info({ err: error }, 'update unavailable, the page shows the last known state');
     }
   }
+}
+
+function isDomainError(error: unknown, code: string): boolean {
+  return error instanceof DomainError && error.code === code;
 }

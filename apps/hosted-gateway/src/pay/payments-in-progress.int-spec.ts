@@ -92,3 +92,39 @@ test('is stored if the pay request of this process is for another payment of the
   });
   expect(status).toBe(409);
 });
+
+test('is read from payment-processor if a payment is rejected because of a payment that the gateway does not know', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  const payable = await gateway.findPublishedPayable(sessionId);
+  const inProgress = {
+    ...buildPayment(payable, { version: 2 }),
+    state: 'processing' as const,
+    payable: { payableId: sessionId, state: 'reserved' as const, version: 2, paymentCount: 1 },
+  };
+  await gateway.respondToChecks(() => ({ ok: true, reply: [inProgress] }));
+  await gateway.respondToCharges(() => ({
+    ok: false,
+    code: 'payment.in-progress',
+    message: 'Please wait.',
+    fields: [],
+    retryAfterSeconds: 1,
+  }));
+  expect((await pay(sessionId)).status).toBe(409);
+  expect(await getPage(sessionId)).toContain('data-state="processing"');
+});
+
+test('is stored after the result if it is newer than the result', async () => {
+  const sessionId = await gateway.createSession(merchant);
+  await gateway.respondToCharges(async (command) => {
+    const result = buildPayment(command.payable, { reference: command.reference, version: 3 });
+    const earlier = {
+      ...buildPayment(command.payable, { version: 4 }),
+      state: 'processing' as const,
+      payable: { payableId: sessionId, state: 'reserved' as const, version: 4, paymentCount: 1 },
+    };
+    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, earlier));
+    return { ok: true, reply: { ...result, state: 'failed' as const } };
+  });
+  await pay(sessionId);
+  expect((await readStoredStates(sessionId)).sort()).toEqual(['failed', 'processing']);
+});

@@ -135,6 +135,31 @@ test('a read with a snapshot contains the events that were committed then', asyn
   expect(readTexts(await read())).toEqual(['a', 'open', 'later']);
 });
 
+test('a read with a snapshot ends at the end of the snapshot, and does not read all later events to skip them', async () => {
+  await append('a');
+  const [row] = await dataSource.query<{ snapshot: string }[]>('SELECT pg_current_snapshot()::text AS snapshot');
+  for (let times = 0; times < 300; times++) await append('later');
+  await dataSource.query('VACUUM ANALYZE event_log');
+  const query = jest.spyOn(dataSource, 'query');
+  await read(row);
+  const [statement, parameters] = query.mock.calls.at(-1)!;
+  query.mockRestore();
+  const plan = await dataSource.query<{ 'QUERY PLAN': string }[]>(
+    `EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) ${statement}`,
+    parameters,
+  );
+  const skipped = plan.map((line) => Number(/Rows Removed by Filter: (\d+)/.exec(line['QUERY PLAN'])?.[1] ?? 0));
+  expect(skipped.reduce((sum, rows) => sum + rows)).toBeLessThan(10);
+});
+
+test('a cursor of another server is an error, because it would skip the events of all transactions below it', async () => {
+  await append('a');
+  const { end } = await read();
+  await expect(read({ after: { ...end, txid: String(BigInt(end.txid) + 1_000_000n) } })).rejects.toThrow(
+    'the database was restored',
+  );
+});
+
 test('a cursor never moves backwards, and events up to the cursor are not counted as waiting', async () => {
   await append('a', 'b');
   const { end } = await read();

@@ -72,7 +72,8 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
   const visible =
     scope.snapshot === undefined
       ? ''
-      : `AND pg_visible_in_snapshot(txid, $${parameters.push(scope.snapshot)}::pg_snapshot)`;
+      : `AND pg_visible_in_snapshot(txid, $${parameters.push(scope.snapshot)}::pg_snapshot)
+                              AND txid < pg_snapshot_xmax($${parameters.length}::pg_snapshot)`;
   const upTo = scope.upTo
     ? `AND (txid, position) <= ($${parameters.push(scope.upTo.txid)}::xid8, $${parameters.push(scope.upTo.position)}::bigint)`
     : '';
@@ -89,6 +90,7 @@ export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds
       ORDER BY measured.txid, measured.position`,
     parameters,
   );
+  assertOfThisServer(after, first.snapshot);
   const rows = first.late === null ? [] : [first, ...others];
   const onTime = rows.filter(({ late }) => !late);
   const bytes = rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
@@ -108,6 +110,18 @@ const COLUMNS = `txid, position, ${WANTED} AS wanted, id, type, aggregate_id, ag
 
 /** The first row. It contains no event if there is none to read. */
 type SnapshotRow = { snapshot: string } & (LogRow | { late: null });
+
+/**
+ * A cursor that was read from this server is below each later snapshot. A cursor of another server would skip the events
+ * of all transactions below it, and no error would show it.
+ */
+function assertOfThisServer({ txid }: LogCursor, snapshot: string): void {
+  const nextTxid = snapshot.split(':')[1]!;
+  if (BigInt(txid) >= BigInt(nextTxid))
+    throw new Error(
+      `The relay's cursor is at transaction ${txid}, but the next transaction of this server is ${nextTxid}: the database was restored. See docs/operations.md.`,
+    );
+}
 
 /** @param snapshot of the read, as text: `xmin:xmax:xip_list` */
 function endOf(after: LogCursor, last: LogPosition | undefined, snapshot: string): LogCursor {

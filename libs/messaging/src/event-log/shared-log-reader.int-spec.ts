@@ -63,6 +63,16 @@ test('targets that share a query without events stay at their cursors', async ()
   }
 });
 
+test('after an error nothing is received from memory, because the server may have lost events in a failover', async () => {
+  await append('a');
+  const reader = newReader();
+  const { end } = await read(reader, LOG_BEGINNING);
+  reads.mockRejectedValueOnce(new Error('Connection terminated'));
+  await expect(reader.read(end)).rejects.toThrow('Connection terminated');
+  await dataSource.query('TRUNCATE event_log');
+  expect((await read(reader, LOG_BEGINNING)).texts).toBe('');
+});
+
 test('a target that reads after the query has begun does not share it', async () => {
   const reader = newReader();
   reads.mockRestore();

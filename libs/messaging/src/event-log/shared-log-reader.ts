@@ -60,7 +60,14 @@ export class SharedLogReader {
   ): Promise<LogBatch> {
     await setImmediate();
     this.upcoming.delete(key);
-    return readLog(this.dataSource, { after, types }, this.bounds);
+    try {
+      return await readLog(this.dataSource, { after, types }, this.bounds);
+    } catch (error) {
+      // After a failover, the log may not contain the events that were read before.
+      this.recent.clear();
+      this.recentBytes = 0;
+      throw error;
+    }
   }
 
   private remember(key: string, batch: LogBatch): void {

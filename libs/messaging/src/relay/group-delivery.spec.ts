@@ -13,7 +13,11 @@ let startedLoops: FakeLoop[];
 const consumerTargets = jest.fn(() =>
   Promise.resolve(consumers.map((name): RelayTarget => ({ name, deliver: () => Promise.resolve() }))),
 );
-const progress = { isLoaded: true, save: () => Promise.resolve(), discard: jest.fn() };
+const progress = {
+  isLoaded: true,
+  save: () => Promise.resolve(),
+  discard: jest.fn(() => void (progress.isLoaded = false)),
+};
 const deliverTogether = jest.fn();
 const query = jest.fn();
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
@@ -23,7 +27,8 @@ beforeEach(() => {
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   jest.clearAllMocks();
   [consumers, startedLoops] = [['target/1', 'target/2'], []];
-  deliverTogether.mockRejectedValueOnce(new ConsumerRefusedError('full')).mockResolvedValue('together');
+  progress.isLoaded = true;
+  deliverTogether.mockReset().mockRejectedValueOnce(new ConsumerRefusedError('full')).mockResolvedValue('together');
   query.mockResolvedValue([]);
 });
 afterEach(() => jest.restoreAllMocks());
@@ -31,9 +36,11 @@ afterEach(() => jest.restoreAllMocks());
 function newGroup(): GroupDelivery {
   const startLoop = ({ name }: RelayTarget): RelayLoop => {
     const task = { name, progress: { cursor: () => Promise.resolve(LOG_BEGINNING) } };
-    const loop = { isCaughtUp: false, ended: Promise.resolve(), end: jest.fn(), task } as unknown as FakeLoop;
-    startedLoops.push(loop);
-    return loop as RelayLoop;
+    // A loop that ends during a step has not caught up.
+    const end = jest.fn(() => void (loop.isCaughtUp = false));
+    const loop = { isCaughtUp: false, ended: Promise.resolve(), end, task };
+    startedLoops.push(loop as unknown as FakeLoop);
+    return loop as unknown as RelayLoop;
   };
   const target = { name: 'target', deliver: () => Promise.resolve(), consumerTargets };
   const together = { progress, step: deliverTogether } as unknown as TargetDelivery;
@@ -69,7 +76,7 @@ test('the consumers share a cursor again when all have caught up, and not while 
   for (const loop of startedLoops) loop.isCaughtUp = true;
   await group.step();
   expect(query).toHaveBeenCalledTimes(1);
-  expect(progress.discard).toHaveBeenCalledTimes(1);
+  query.mockResolvedValueOnce([{ has: false }]);
   expect(await group.step()).toBe('together');
 });
 
@@ -79,7 +86,13 @@ test('if the consumers cannot be joined, the next step tries it again instead of
   for (const loop of startedLoops) loop.isCaughtUp = true;
   consumerTargets.mockRejectedValueOnce(new Error('unavailable'));
   await expect(group.step()).rejects.toThrow('unavailable');
+  // The cursors of the consumers still exist.
+  query.mockResolvedValueOnce([{ has: true }]);
   expect(await group.step()).not.toBe('together');
+  expect(startedNames()).toEqual(['target/1', 'target/2', 'target/1', 'target/2']);
+  for (const loop of startedLoops) loop.isCaughtUp = true;
+  await group.step();
+  query.mockResolvedValueOnce([{ has: false }]);
   expect(await group.step()).toBe('together');
 });
 

@@ -71,12 +71,14 @@ export class GroupDelivery {
     if (!loops.every(({ isCaughtUp }) => isCaughtUp)) return NO_EVENTS;
     for (const loop of loops) loop.end();
     await Promise.all(loops.map(({ ended }) => ended));
+    const names = new Set(this.loops.keys());
+    // The loops have ended. If an error follows, the next step separates the consumers again, from their saved cursors.
+    this.loops.clear();
+    this.together.progress.discard();
     // A consumer that started after the last search has received nothing yet, so the cursors cannot be joined.
     const consumers = await this.findConsumers();
-    const hasNew = consumers.some(({ name }) => !this.loops.has(name));
-    if (!hasNew) await this.join(loops);
-    this.loops.clear();
-    if (hasNew) this.startLoops(consumers);
+    if (consumers.some(({ name }) => !names.has(name))) this.startLoops(consumers);
+    else await this.join(loops);
     return NO_EVENTS;
   }
 
@@ -85,7 +87,6 @@ export class GroupDelivery {
     const { dataSource, log } = this.context;
     const cursors = await Promise.all(loops.map(({ task }) => task.progress!.cursor()));
     await replaceConsumerCursors(dataSource, this.target.name, joinCursors(cursors));
-    this.together.progress.discard();
     log.info({ target: this.target.name }, 'relay: all consumers have caught up and share a cursor again');
   }
 

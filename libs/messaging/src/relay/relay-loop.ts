@@ -1,3 +1,4 @@
+import { isDatabaseUnavailable } from '@svc/persistence';
 import type { RelayTarget } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
@@ -87,12 +88,15 @@ export class RelayLoop {
       try {
         if (!(await lease.acquireOrRenew())) {
           progress?.discard();
+          this.isCaughtUp = false;
           await this.endSignal.wait(leaseMs / 4);
           continue;
         }
         await this.stepOnce();
       } catch (error) {
         this.isCaughtUp = false;
+        // After a failover, the server may not have the events that this cursor has passed.
+        if (isDatabaseUnavailable(error)) progress?.discard();
         if (!this.isEnding) await this.pauseAfter(error);
       }
     }

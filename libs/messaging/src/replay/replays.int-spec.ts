@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import { type EventReplay, TypesRefusedError } from '../broker/broker.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+import { moveCursor } from '../event-log/log-reader.js';
 import { EventLog, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
 
@@ -75,6 +76,17 @@ test('a request that is repeated before its replay ends is served once, and a re
   expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
   await requestReplay(1, 'late');
   expect(await serveAll()).toEqual(['late: a', 'late: b', `late: ${ReplayServedV1.name}`]);
+});
+
+test('a replay that is requested again begins at the first event, although another relay has left a cursor', async () => {
+  await append('a');
+  await requestReplay(1, 'late');
+  await serveAll();
+  const [left] = await dataSource.query<{ txid: string }[]>('SELECT max(txid::text) AS txid FROM event_log');
+  const cursor = { txid: left!.txid, position: 1_000_000, openTxids: [], held: {} };
+  await moveCursor(dataSource, `replay:${requestIdOf(1)}`, cursor);
+  await requestReplay(1, 'late');
+  expect(await serveAll()).toEqual(['late: a', `late: ${ReplayServedV1.name}`]);
 });
 
 test('requests of the same time are served in the order of their ids', async () => {

@@ -35,15 +35,19 @@ export class Replays {
 
   /**
    * Stores a request until it is served. If a request that was served is repeated, it is served again, because its
-   * service has not received the end of the replay.
+   * service has not received the end of the replay. Then it begins again: a relay that has lost its lease may have
+   * left a cursor.
    */
   async accept({ id, service, type }: ReplayRequest): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO replays (id, service, type, snapshot, requested_at)
-       VALUES ($1, $2, $3, pg_current_snapshot(), $4)
-       ON CONFLICT (id) DO UPDATE SET served_at = NULL, snapshot = excluded.snapshot, requested_at = excluded.requested_at
-       WHERE replays.served_at IS NOT NULL`,
-      [id, service, type, this.clock.now()],
+      `WITH accepted AS (
+         INSERT INTO replays (id, service, type, snapshot, requested_at)
+         VALUES ($1, $2, $3, pg_current_snapshot(), $4)
+         ON CONFLICT (id) DO UPDATE SET served_at = NULL, snapshot = excluded.snapshot, requested_at = excluded.requested_at
+         WHERE replays.served_at IS NOT NULL RETURNING id
+       )
+       DELETE FROM relay_cursors WHERE target = $5 AND EXISTS (SELECT FROM accepted)`,
+      [id, service, type, this.clock.now(), cursorOf(id)],
     );
   }
 
@@ -82,7 +86,7 @@ export class Replays {
   }
 
   private async serve(replay: OpenReplay): Promise<number> {
-    const cursor = `replay:${replay.id}`;
+    const cursor = cursorOf(replay.id);
     const after = await findCursor(this.dataSource, cursor);
     const { service, type, snapshot } = replay;
     const batch = await readLog(this.dataSource, { after, types: new Set([type]), snapshot }, this.bounds);
@@ -117,4 +121,9 @@ export class Replays {
     );
     return 1;
   }
+}
+
+/** Name of the cursor of a replay. */
+function cursorOf(id: string): string {
+  return `replay:${id}`;
 }
