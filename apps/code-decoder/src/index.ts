@@ -9,8 +9,8 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
-  // Events may be gathered for this time: invoices are created by requests, and nobody scans the code of a session
-  // earlier.
+  // Events may be gathered for this time: invoices are created by requests, and no payer scans the code of a new session
+  // so soon.
   maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
   migrations: [Credentials1763500000010, PartnerCredentials1763500000020, Schema1763500006000],

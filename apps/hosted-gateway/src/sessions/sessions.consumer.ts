@@ -14,7 +14,7 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
-import { InFlightPayments } from '../pay/payables/in-flight-payments.js';
+import { InFlightPayments } from '../payment-copies/in-flight-payments.js';
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';

@@ -1,4 +1,6 @@
-import { type ColumnMap, insertedColumns, recordColumns } from '@svc/persistence';
+import { statementWithEvents } from '@svc/messaging';
+import { type ColumnMap, insertedColumns, recordColumns, recordValues } from '@svc/persistence';
+import { PAYABLE_MAP } from '../payables/payable.repository.js';
 import { ATTEMPT_MAP } from './attempt.repository.js';
 import { PAYMENT_MAP } from './payment-columns.js';
 
@@ -42,3 +44,52 @@ export function siteReferenceOf(payable: string): string {
                          (SELECT s.site_reference FROM known_sites s
                            WHERE s.site_id = ${payable}."siteId" AND s.merchant_id = ${payable}."merchantId"))`;
 }
+
+/** The values that the statement {@link ACCEPT} reads from the tables of merchants and sites. */
+const NAMES = `'merchantName', "merchantName", 'siteReference', "siteReference"`;
+const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFixedAmount"`;
+
+/**
+ * The statement of `PaymentRepository.accept`. Its text is the same for any number of payments. The payable to
+ * insert contains the number of this payment in `paymentCount`. ON CONFLICT compares this number with the count of the
+ * existing row.
+ */
+export const ACCEPT = statementWithEvents({
+  writes: `item AS (
+         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt, merchant.*,
+                ${siteReferenceOf('payable')} AS "siteReference"
+           FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
+          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, "paymentCount" int)
+          CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
+          ${joinMerchant('payable.mode', 'payable."merchantId"')}
+       ), payable AS (
+         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
+         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", "paymentCount", 2, "acceptedAt", "acceptedAt"
+           FROM item
+          WHERE "merchantName" IS NOT NULL AND "siteReference" IS NOT NULL
+            AND "expiresAt" > "acceptedAt" AND "paymentCount" <= "maxPayments"
+            AND ("paymentCount" = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
+                          AND (SELECT true FROM payments earlier
+                                WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
+          ORDER BY "payableId"
+         ON CONFLICT (payable_id) DO UPDATE
+            SET state = 'reserved', holder = excluded.holder, payment_count = p.payment_count + 1, version = p.version + 1,
+                modified_at = excluded.modified_at
+          WHERE p.state = 'open' AND p.expires_at > excluded.modified_at
+            AND p.payment_count = excluded.payment_count - 1 AND p.payment_count < p.max_payments
+            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
+              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
+         RETURNING holder, version
+       ), accepted AS (
+         SELECT "paymentId", version, item.payment, attempt, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"
+           FROM payable JOIN item ON item."paymentId" = payable.holder
+       ), payment AS (
+         ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
+       ), attempt AS (
+         ${insertAttempts('accepted', 'accepted.attempt')}
+       )`,
+  changed: 'accepted',
+  aggregateId: '"paymentId"',
+  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version)) || jsonb_build_object(${NAMES})`,
+  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
+});

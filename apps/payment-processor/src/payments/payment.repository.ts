@@ -9,21 +9,13 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { canonicalId, Clock, newUuid } from '@svc/kernel';
-import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
-import {
-  batched,
-  type BatchSettings,
-  insertedColumns,
-  type NamedParameters,
-  recordColumns,
-  recordValues,
-} from '@svc/persistence';
+import { EventLog, type StatementWithEvents } from '@svc/messaging';
+import { batched, type BatchSettings, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
-import { PAYABLE_MAP } from '../payables/payable.repository.js';
-import { insertAttempts, insertPayments, joinMerchant, siteReferenceOf } from './accept-payment.query.js';
+import { transferRows } from '../ledger/transfer.repository.js';
+import { ACCEPT, joinMerchant, siteReferenceOf } from './accept-payment.query.js';
 import type { AttemptEnd, AttemptState } from './attempt.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from './attempt.repository.js';
 import { settledPayment } from './payment.js';
@@ -35,6 +27,7 @@ import {
   rowFromPayment,
   snapshotFromRow,
 } from './payment-columns.js';
+import { SETTLE, SETTLE_WITH_VERIFICATION, type SettlementValues } from './settle-payment.query.js';
 
 /**
  * The only code that reads and writes payments. One statement accepts a payment, and one statement records its outcome.
@@ -123,7 +116,7 @@ export class PaymentRepository {
     settled: PaymentSnapshot,
   ): BatchItem {
     const { payableId, version } = attempt.payment.payable;
-    const values: Record<keyof typeof SETTLEMENT_TYPES, unknown> = {
+    const values: SettlementValues = {
       lock_order: payableId,
       attempt_id: attempt.attemptId,
       from_states: from,
@@ -227,126 +220,8 @@ interface AcceptedRow extends Pick<PaymentRow, 'merchantName' | 'siteReference' 
   readonly version: number;
 }
 
-/** The values that the statement {@link ACCEPT} reads from the tables of merchants and sites. */
-const NAMES = `'merchantName', "merchantName", 'siteReference', "siteReference"`;
-const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFixedAmount"`;
-
-/**
- * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The payable to
- * insert contains the number of this payment in `paymentCount`. ON CONFLICT compares this number with the count of the
- * existing row.
- */
-const ACCEPT = statementWithEvents({
-  writes: `item AS (
-         SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt, merchant.*,
-                ${siteReferenceOf('payable')} AS "siteReference"
-           FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
-          CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, "paymentCount" int)
-          CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
-          ${joinMerchant('payable.mode', 'payable."merchantId"')}
-       ), payable AS (
-         INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
-         SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", "paymentCount", 2, "acceptedAt", "acceptedAt"
-           FROM item
-          WHERE "merchantName" IS NOT NULL AND "siteReference" IS NOT NULL
-            AND "expiresAt" > "acceptedAt" AND "paymentCount" <= "maxPayments"
-            AND ("paymentCount" = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
-                          AND (SELECT true FROM payments earlier
-                                WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
-          ORDER BY "payableId"
-         ON CONFLICT (payable_id) DO UPDATE
-            SET state = 'reserved', holder = excluded.holder, payment_count = p.payment_count + 1, version = p.version + 1,
-                modified_at = excluded.modified_at
-          WHERE p.state = 'open' AND p.expires_at > excluded.modified_at
-            AND p.payment_count = excluded.payment_count - 1 AND p.payment_count < p.max_payments
-            AND (p.mode, p.merchant_id, p.site_id, p.amount, p.currency)
-              = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
-         RETURNING holder, version
-       ), accepted AS (
-         SELECT "paymentId", version, item.payment, attempt, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"
-           FROM payable JOIN item ON item."paymentId" = payable.holder
-       ), payment AS (
-         ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
-       ), attempt AS (
-         ${insertAttempts('accepted', 'accepted.attempt')}
-       )`,
-  changed: 'accepted',
-  aggregateId: '"paymentId"',
-  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version)) || jsonb_build_object(${NAMES})`,
-  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
-});
-
-/** The values of {@link PaymentRepository.settle}, and their types in its statement. */
-const SETTLEMENT_TYPES = {
-  lock_order: 'uuid',
-  attempt_id: 'uuid',
-  from_states: 'text[]',
-  known_version: 'bigint',
-  attempt_state: 'text',
-  acquirer_reference: 'text',
-  ended_at: 'timestamptz',
-  payment_state: 'text',
-  processed_amount: 'bigint',
-  errors: 'jsonb',
-  payable_state: 'text',
-  payable_version: 'bigint',
-  transfers: 'jsonb',
-};
-const SETTLEMENT_COLUMNS = Object.entries(SETTLEMENT_TYPES)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(', ');
-
-/**
- * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
- * compared afterwards, because with a state in the search condition the planner could read a whole partial index.
- */
-const SETTLE_WRITES = `locked AS (
-         SELECT item.*, found.*
-           FROM (SELECT * FROM jsonb_to_recordset($items::jsonb) AS item(${SETTLEMENT_COLUMNS})
-                  ORDER BY lock_order) item
-          CROSS JOIN LATERAL (
-            SELECT a.payment_id, a.acquirer, a.account, p.payable_id, a.state AS found_attempt, p.state AS found_payment, y.holder, y.version
-              FROM attempts a JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
-             WHERE a.attempt_id = item.attempt_id
-               FOR UPDATE OF a, p, y) found
-       ), target AS (
-         SELECT * FROM locked
-          WHERE found_attempt = ANY (from_states) AND found_payment = 'processing'
-            AND holder = payment_id AND version = known_version
-       ), attempt AS (
-         UPDATE attempts a SET state = attempt_state, acquirer_reference = target.acquirer_reference, ended_at = target.ended_at,
-                               next_query_at = NULL
-           FROM target WHERE a.attempt_id = target.attempt_id
-       ), payment AS (
-         UPDATE payments p SET state = payment_state, processed_amount = target.processed_amount, errors = target.errors,
-                               modified_at = target.ended_at, version = p.version + 1
-           FROM target WHERE p.payment_id = target.payment_id
-       ), payable AS (
-         UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
-                               version = payable_version, modified_at = target.ended_at
-           FROM target WHERE y.payable_id = target.payable_id
-       ), transfer AS (
-         ${insertTransfersSql('transfers', 'target')}
-       )`;
-
 const EVENT_TYPES = {
   success: PaymentSucceededV1,
   failed: PaymentFailedV1,
   verificationRequired: PaymentVerificationRequiredV1,
 } as const;
-
-const SETTLED = { changed: 'target', aggregateId: 'payment_id' };
-
-const SETTLE = statementWithEvents({ writes: SETTLE_WRITES, ...SETTLED });
-
-const SETTLE_WITH_VERIFICATION = statementWithEvents({
-  writes: `${SETTLE_WRITES}, verification AS (
-         INSERT INTO verifications (payment_id, acquirer, account, challenge_reference, challenge_url, expires_at, open)
-         SELECT payment_id, acquirer, account, $reference, $url, $expiresAt::timestamptz, true FROM target
-         ON CONFLICT (payment_id) DO UPDATE
-            SET acquirer = excluded.acquirer, account = excluded.account, challenge_reference = excluded.challenge_reference, challenge_url = excluded.challenge_url,
-                expires_at = excluded.expires_at, open = true, queried_at = NULL,
-                next_query_at = NULL
-       )`,
-  ...SETTLED,
-});

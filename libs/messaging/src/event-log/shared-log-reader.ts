@@ -25,7 +25,7 @@ export class SharedLogReader {
   constructor(
     private readonly dataSource: DataSource,
     private readonly bounds: LogBounds,
-    /** For each target, the types that it wants. Undefined stands for all types. */
+    /** For each target, the types that it wants. Undefined means all types. */
     private readonly wantedTypes: () => readonly (ReadonlySet<string> | undefined)[],
   ) {}
 
