@@ -65,13 +65,13 @@ function assertReleasable({ root, version }: Release, tag: string): void {
   if (!SEMVER.test(version))
     throw new SvcError(`"${version}" is not a version such as 1.0.0 or 1.0.0-rc.1`, { exitCode: 2 });
   assertClean(root, 'the tree has changes that are not committed');
+  if (git(root, 'tag', '--list', tag) !== '') throw new SvcError(`the tag ${tag} exists already`);
   try {
     git(root, 'var', 'GIT_COMMITTER_IDENT');
   } catch {
     const hint = 'set them with: git config user.name "…" and git config user.email "…"';
     throw new SvcError('a release is a commit, and Git has no name and address for its author', { hint });
   }
-  if (git(root, 'tag', '--list', tag) !== '') throw new SvcError(`the tag ${tag} exists already`);
 }
 
 function assertClean(root: string, message: string): void {
