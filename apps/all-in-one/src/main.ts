@@ -11,7 +11,8 @@ import { createHostListener, stopListening } from './host-listener.js';
 import { readServiceEnv, SERVICES } from './services.js';
 
 /**
- * Runs all services in one process, with the embedded broker or RabbitMQ; `./svc up` starts it. It is only for test
+ * Runs all services in one process; `./svc up` starts it. The services use the embedded broker unless their settings
+ * contain the address of RabbitMQ (`SVC_AMQP_URL`). It is only for test
  * mode, because services in one process are not isolated from payment-processor, which decrypts card data.
  */
 await runUntilStopped(async () => {

@@ -31,7 +31,10 @@ type AuditedAction = Readonly<Omit<Administered, keyof ChangeAuthor>>;
  * a request that changes nothing, append none.
  */
 export abstract class AuditTrail {
-  /** Call this method at the end of the transaction, because in identity it acquires a lock. */
+  /**
+   * Call this method at the end of the transaction: in identity it acquires a lock that all appending transactions share,
+   * so that the entries have the order of their commits.
+   */
   abstract append(tx: Transaction, author: ChangeAuthor, action: AuditedAction): Promise<void>;
 }
 

@@ -252,7 +252,7 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
   return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
-/** Environment variables for manual test runs. */
+/** Environment variables that a person sets for a run by hand. Tests get no others of the caller's. */
 const FORWARDED_SETTINGS = [
   'SVC_TEST_PICTURES',
   'SVC_DOCS_PICTURES',

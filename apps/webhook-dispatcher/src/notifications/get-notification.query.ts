@@ -22,7 +22,10 @@ export interface DeliveryAttempt {
 }
 
 export interface NotificationDetails extends NotificationSummary {
-  /** The body that is sent. For a session it does not contain the signature. Amounts are in cents. */
+  /**
+   * The body that is sent. To a session: `NotificationFields`, without the signature. To a site: `PaymentNotification`.
+   * Amounts are in cents.
+   */
   fields: NotificationFields | PaymentNotification;
   /** Newest first, at most 100. */
   attempts: DeliveryAttempt[];

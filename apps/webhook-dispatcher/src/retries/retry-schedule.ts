@@ -57,7 +57,7 @@ const MAX_TOTAL_KEY_WAIT_MS = 72 * HOUR;
 /**
  * Returns the milliseconds until the next check for missing signing keys. The first waits take a second. Later waits
  * become longer with the age of the notification. Such a check is not an attempt. Returns undefined when the
- * notification is as old as the duration of the whole schedule.
+ * notification is 72 hours old.
  */
 export function keyRetryDelayMs(ageMs: number): number | undefined {
   if (ageMs >= MAX_TOTAL_KEY_WAIT_MS) return undefined;

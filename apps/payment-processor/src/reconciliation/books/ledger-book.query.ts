@@ -4,6 +4,7 @@
  * the outcome and its transfers. The comparison covers only accounts and amounts. The command `ledger verify` detects
  * any change of a row.
  */
+// Accounts of the ledger (see docs/architecture.md). The merchant's payable is what the service owes the merchant.
 const RECEIVABLE = `y.mode || ':acquirer:' || a.acquirer || ':receivable'`;
 const PAYABLE = `y.mode || ':merchant:' || y.merchant_id || ':payable'`;
 const REVERSALS = `y.mode || ':acquirer:' || a.acquirer || ':reversals'`;
