@@ -13,9 +13,9 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   // Accepts long path parameters, so that a call with such a parameter gets a 404 after authentication and not a 414
   // (C3, C5).
   maxParamLength: 16_384,
-  // Incoming events may be collected into batches for this time. A payment command contains its payable, so the command
-  // need not wait for the event `session.created`.
-  maxBatchWaitMs: 100,
+  // Incoming events may be collected into batches for this short time. A payment command contains its payable, so the
+  // command need not wait for the event `session.created`. But a payment by the new code of a till waits for its event.
+  maxBatchWaitMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
