@@ -22,7 +22,7 @@ export const RESPONSE_TIMEOUT_MS = 20_000;
  * A call that has waited longer is rejected. The wait for a connection of the pool has the same limit (data-source.ts).
  */
 export const MAX_WAIT_MS = 5_000;
-/** After a batch of several calls, further calls may gather for this time. A statement takes about as long. */
+/** After a batch of several calls, further calls may gather for this time. */
 export const GATHER_MS = 4;
 /** Number of full batches that may wait. Further calls are rejected. */
 export const MAX_WAITING_BATCHES = 100;
@@ -31,8 +31,8 @@ export const MAX_WAITING_BATCHES = 100;
  * Combines concurrent calls into one statement. A call runs immediately if fewer than `maxConcurrentBatches` batches
  * are running and no running batch writes the row of the call. Other calls wait and share the next batch: the more calls
  * arrive while batches run, the larger the next batch is. After a batch of several calls the next batch starts some
- * milliseconds later unless it is full, because more callers are active and larger batches cost less. If calls come one by one, none
- * waits for this.
+ * milliseconds later unless it is full, because more callers are active and larger batches cost less. If calls come one
+ * by one, none waits for this.
  *
  * `runBatch` returns a result for each item, in the order of the items. Its statement is one transaction. If the
  * statement fails because of a serialization conflict or a deadlock, the batch is repeated once. If the statement fails

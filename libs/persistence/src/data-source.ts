@@ -38,8 +38,8 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 /**
  * The server ends a session that is idle in a transaction for this time, because an open transaction that has written
  * rows delays the seals of the ledger and the feed of notifications, which contain only what is older than every open
- * transaction. The transactions of the services make no network calls, so they are idle only for milliseconds. The database roles have
- * the same limit, which applies to the sessions of other programs (deploy/database/roles.sql,
+ * transaction. The transactions of the services make no network calls, so they are idle only for milliseconds. The
+ * database roles have the same limit, which applies to the sessions of other programs (deploy/database/roles.sql,
  * tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;

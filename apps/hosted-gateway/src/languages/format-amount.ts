@@ -11,30 +11,32 @@ import { fill } from './fill.js';
  *
  * @throws RangeError if amountCents is not a whole number, or negative
  */
-export function formatAmount(
-  amountCents: number,
-  currencyISOCode: string,
-  { decimalMark }: { decimalMark: string },
-): string {
+export function formatAmount(amountCents: number, currencyISOCode: string, language: { decimalMark: string }): string {
   if (!Number.isSafeInteger(amountCents) || amountCents < 0) throw new RangeError('amountCents must be whole cents');
   const digits = String(amountCents).padStart(3, '0');
-  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ' ');
-  return `${findSymbol(currencyISOCode)}${whole}${decimalMark}${digits.slice(-2)}`;
+  const decimal = `${digits.slice(0, -2)}.${digits.slice(-2)}` as Intl.StringNumericLiteral;
+  return amountFormat(currencyISOCode)
+    .formatToParts(decimal)
+    .map(({ type, value }) => (type === 'group' ? ' ' : type === 'decimal' ? language.decimalMark : value))
+    .join('')
+    .replace(/\s/g, ' ');
 }
 
 /** Cached by currency, because creating a format takes longer than rendering the rest of the page. */
-const symbols = new Map<string, string>();
+const amountFormats = new Map<string, Intl.NumberFormat>();
 
-/** The symbol with the space that follows it, if any. */
-function findSymbol(currency: string): string {
-  let symbol = symbols.get(currency);
-  if (symbol === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
-    const [beforeNumber] = format.format(0).split('0', 1);
-    symbol = beforeNumber!.replace(/\s/g, ' ');
-    symbols.set(currency, symbol);
-  }
-  return symbol;
+function amountFormat(currency: string): Intl.NumberFormat {
+  const cachedFormat = amountFormats.get(currency);
+  if (cachedFormat) return cachedFormat;
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  amountFormats.set(currency, format);
+  return format;
 }
 
 /**

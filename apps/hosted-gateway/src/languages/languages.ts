@@ -75,8 +75,6 @@ function findPreferred(accepted: string): LanguageTag | undefined {
  */
 function findTagOfLocale(locale: string): LanguageTag | undefined {
   if (locale === '' || locale.length > MAX_LOCALE_LENGTH) return undefined;
-  // The usual locales need no Intl.Locale, which is slow.
-  if (/^[a-z]{2}(-[A-Z]{2})?$/.test(locale)) return parseLanguageTag(locale.slice(0, 2));
   try {
     return parseLanguageTag(new Intl.Locale(locale).language);
   } catch {

@@ -79,7 +79,8 @@ export class PayOnPage {
     } catch (error) {
       // The result may be unknown: a request without a response does not end the payment.
       await this.storeProgress(inFlight);
-      if (isDomainError(error, 'payment.in-progress') && !payable.payments.some(({ state }) => state === 'processing'))
+      const isKnown = payable.payments.some(({ state }) => state === 'processing');
+      if (error instanceof DomainError && error.code === 'payment.in-progress' && !isKnown)
         await this.tryRefresh(() => this.refreshPayments(getPayableId(payable)));
       throw error;
     } finally {
@@ -163,8 +164,4 @@ export class PayOnPage {
       this.log.info({ err: error }, 'update unavailable, the page shows the last known state');
     }
   }
-}
-
-function isDomainError(error: unknown, code: string): boolean {
-  return error instanceof DomainError && error.code === code;
 }

@@ -17,8 +17,11 @@ interface Entry {
 }
 
 /**
- * The pay requests of this process that are in flight. While a pay request is in flight, the database does not contain
- * its payment. Without this class, a reload of the page would show the form again instead of processing.
+ * The pay requests of this process that are in flight, added by `PayOnPage`. It has two uses:
+ * - While a pay request is in flight, the database does not contain its payment. Without this class, a reload of the
+ *   page (`ShowPage`) would show the form again instead of processing.
+ * - The event that the payment is in progress usually arrives before the result. `SessionsConsumer` leaves it to the
+ *   pay request, so that most payments are stored once (ADR 75).
  *
  * Other processes do not know these requests. If another process serves the page, the script of the page continues to
  * show processing.
@@ -56,9 +59,9 @@ export class InFlightPayments {
   }
 
   /**
-   * Keeps the report that a payment is in progress for the pay request of this process that waits for the same payment.
-   * The result of that request is newer and is stored anyway, so that the report need not be stored. False if no such
-   * request is in flight: then the caller stores the report.
+   * Keeps the report that a payment is in progress for the pay requests of this process with the same number, and
+   * returns true: they store it if their result is not newer. False if there is no such request: then the caller stores
+   * the report.
    */
   keepReport(payment: PaymentSnapshot): boolean {
     const { payableId, paymentCount } = payment.payable;

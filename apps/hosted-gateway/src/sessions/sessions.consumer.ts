@@ -33,6 +33,7 @@ export class SessionsConsumer {
     @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
   ) {}
 
+  /** A report that is kept for a pay request of this process is stored by that request, if at all. */
   @EventPattern(PaymentProcessingV1, IDEMPOTENT)
   onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events.filter(({ payload }) => !this.inFlightPayments.keepReport(payload)));
