@@ -56,7 +56,7 @@ async function start(
   return {
     secret: settings.secret,
     groups: { services: [program.pid!], [group]: [server.pid] },
-    send: (url, count) => {
+    send: ({ url }, count) => {
       program.stdin.write(`${JSON.stringify({ url, count })}\n`);
       return Promise.resolve();
     },

@@ -1,6 +1,13 @@
-/** Sends webhooks through the platform: from an event in payment-processor's log to the merchant's acknowledgement. */
+/**
+ * Sends webhooks through the platform: from an event in payment-processor's log to the merchant's acknowledgement.
+ *
+ * The events are inserted by a session of this program. No commit of a service wakes the relay for them, so the relay
+ * would find them with its next poll, which may be seconds later. Therefore one payment of each request is a real
+ * payment: the commit of its event wakes the relay.
+ */
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
+import { Payers } from '../hosted-payment/payer.ts';
 import { newPlatform, newPlatformAtCommit } from '../platforms/platform.ts';
 import type { Merchant, RunningSystem, System } from '../platforms/system.ts';
 import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type WebhookSender } from './sender.ts';
@@ -24,12 +31,19 @@ function newSender(platform: System, name: string): WebhookSender {
       return {
         secret: running.merchant.webhookSecret,
         groups: running.groups,
-        send: async (url, count) => {
-          for (let sent = 0; sent < count; sent += BATCH_SIZE)
+        send: async (endpoint, count) => {
+          const payers = new Payers(running.merchant, endpoint);
+          let payment: Promise<unknown> | undefined;
+          for (let sent = 1; sent < count; sent += BATCH_SIZE) {
+            const length = Math.min(BATCH_SIZE, count - sent);
             await appendEvents(
               running,
-              Array.from({ length: Math.min(BATCH_SIZE, count - sent) }, () => newSnapshot(running.merchant, url)),
+              Array.from({ length }, () => newSnapshot(running.merchant, endpoint.url)),
             );
+            payment ??= payers.pay(performance.now());
+          }
+          await payment;
+          await payers.close();
         },
         stop: () => running.stop(),
       };

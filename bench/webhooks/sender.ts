@@ -1,5 +1,6 @@
 /** The system that is measured: it sends a webhook for each payment to the merchant. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import type { ProcessGroups } from '../measuring/cpu.ts';
 
 /** Number of payments in each batch that a sender gets. */
@@ -11,8 +12,8 @@ export interface RunningWebhookSender {
   /** Secret with which the merchant verifies signatures: `whsec_…` */
   readonly secret: string;
   readonly groups: ProcessGroups;
-  /** Requests webhooks for `count` payments to `url`. Does not wait until they are sent. */
-  send(url: string, count: number): Promise<void>;
+  /** Requests webhooks for `count` payments to the endpoint. Does not wait until all are sent. */
+  send(endpoint: MerchantEndpoint, count: number): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -93,11 +93,11 @@ async function measureSender(sender: WebhookSender, count: number): Promise<Meas
   };
   try {
     const warmUp = Math.round(count * WARM_UP_SHARE);
-    await running.send(endpoint.url, warmUp);
+    await running.send(endpoint, warmUp);
     await waitForWebhooks(endpoint, warmUp);
     const before = readCpu();
     const startedAt = performance.now();
-    await running.send(endpoint.url, count);
+    await running.send(endpoint, count);
     await waitForWebhooks(endpoint, warmUp + count);
     const perSecond = count / ((performance.now() - startedAt) / 1_000);
     const cpu = subtractCpu(readCpu(), before);
