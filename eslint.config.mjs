@@ -19,7 +19,7 @@ const allowedImports = (...extra) => [
   },
   {
     sourceTag: 'type:simulator',
-    onlyDependOnLibsWithTags: ['type:platform'],
+    onlyDependOnLibsWithTags: ['type:platform', ...extra],
   },
   {
     sourceTag: 'type:host',
@@ -52,12 +52,15 @@ const createBoundaryRule = (depConstraints) => [
   'error',
   {
     depConstraints,
-    // System tests and the benchmark import code of ./svc; a test of all services runs the seeds of the benchmark; tests of
-    // the payment page import its messages.
+    // System tests and the benchmark import code of ./svc; tests of all services run parts of the benchmark; the attacker
+    // of the benchmark imports the solver of the payment page; tests of the page import its messages.
     allow: [
       '^(\\.\\./)+tools/svc/',
-      '^(\\.\\./)+bench/(history|platforms|retrieval)/',
+      '^(\\.\\./)+bench/(card-testing|history|platforms|retrieval)/',
+      '^(\\.\\./)+apps/hosted-gateway/(browser|src)/challenge/',
       '^\\.\\./apps/hosted-gateway/src/languages/',
+      // bench/memory measures the apps with the limits of their containers.
+      '^\\.\\./\\.\\./deploy/(apps|figures)\\.ts$',
     ],
     enforceBuildableLibDependency: false,
     // Only specs import in these circles: the constraints above and tsc --build prevent circles in production code.
@@ -70,6 +73,13 @@ const createBoundaryRule = (depConstraints) => [
     ],
   },
 ];
+
+/** The list of libs/contracts/src/metrics names every metric, and @svc/kernel creates no other. */
+const METRICS_OF_LIST = {
+  name: '@opentelemetry/api',
+  importNames: ['metrics'],
+  message: 'Add the metric to libs/contracts/src/metrics, and create it with @svc/kernel.',
+};
 
 /** The first words of an SQL statement. */
 const SQL_TEXT = '/^\\s*(WITH|SELECT|INSERT INTO|UPDATE|DELETE FROM|LOCK TABLE|SET LOCAL|TRUNCATE)\\s/';
@@ -132,8 +142,20 @@ export default tseslint.config(
   },
   {
     // A migration is one long SQL statement: the whole schema of a service.
-    files: ['**/migrations/*.ts'],
+    files: ['**/migrations/**/*.ts'],
     rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' },
+  },
+  {
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['libs/kernel/src/metrics/metrics.ts', 'libs/testing/**', ...SPECS],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [METRICS_OF_LIST],
+        },
+      ],
+    },
   },
   {
     // In apps, SQL statements are only in *.repository.ts and *.query.ts (ADR 4). Libs are not restricted.
@@ -157,10 +179,13 @@ export default tseslint.config(
       'no-restricted-imports': [
         'error',
         {
-          paths: ['@svc/auth', '@svc/contracts'].map((name) => ({
-            name,
-            message: 'A merchant’s program uses the public API and the SDK, no internal code.',
-          })),
+          paths: [
+            METRICS_OF_LIST,
+            ...['@svc/auth', '@svc/contracts'].map((name) => ({
+              name,
+              message: 'A merchant’s program uses the public API and the SDK, no internal code.',
+            })),
+          ],
         },
       ],
     },

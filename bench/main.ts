@@ -8,12 +8,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAcquirers } from './acquirers/acquirers.ts';
+import { measureStuckAcquirer } from './acquirers/stuck-acquirer.ts';
+import { measureCardTesting } from './card-testing/card-testing.ts';
 import { measureCheckout } from './checkout/checkout.ts';
+import { measureConsole } from './console/console.ts';
+import { measureConsoleConsumer } from './console/consumer-cost.ts';
 import { measureHistory } from './history/history.ts';
-import { measureAcquirers } from './hosted-payment/acquirers.ts';
 import { measurePageViews } from './hosted-payment/page-views.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
+import { measureMemory } from './memory/memory.ts';
 import { ROOT } from './platforms/platform.ts';
 import { type Report, type Section, toMarkdown, toText } from './report.ts';
 import { measureRetrieval } from './retrieval/retrieval.ts';
@@ -25,6 +30,8 @@ export interface PartOptions {
   readonly rounds: number;
   /** The duration of one step, a time with constant load. Other durations are multiples of it. */
   readonly seconds: number;
+  /** Factor for the counts of the parts `card-testing` and `console`, above 0 and at most 1. */
+  readonly scale: number;
   /** Commit with which the platform is compared, as a short hash of Git. Undefined without a comparison. */
   readonly against: string | undefined;
   readonly log: (line: string) => void;
@@ -35,14 +42,22 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
   payments: measurePayments,
   pages: measurePageViews,
   acquirers: measureAcquirers,
+  'stuck-acquirer': measureStuckAcquirer,
   tracing: measureTracing,
   webhooks: measureWebhooks,
   checkout: measureCheckout,
   history: measureHistory,
   retrieval: measureRetrieval,
+  console: measureConsole,
+  'console-consumer': measureConsoleConsumer,
+  memory: measureMemory,
+  'card-testing': measureCardTesting,
 };
 
-const { parts, rounds, seconds, against } = readArguments();
+/** `memory` writes a file of the repository, so it runs only by name. */
+const DEFAULT_PARTS = Object.keys(PARTS).filter((name) => name !== 'memory');
+
+const { parts, rounds, seconds, scale, against } = readArguments();
 
 const startedAt = performance.now();
 const log = (line: string): void =>
@@ -50,7 +65,7 @@ const log = (line: string): void =>
 const sections: Section[] = [];
 for (const name of parts) {
   console.log(`\n${name}`);
-  const section = await PARTS[name]!({ rounds, seconds, against, log });
+  const section = await PARTS[name]!({ rounds, seconds, scale, against, log });
   console.log(`\n${toText(section)}`);
   sections.push(section);
 }
@@ -77,6 +92,7 @@ function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly 
       options: {
         rounds: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '8' },
+        scale: { type: 'string', default: '1' },
         against: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
@@ -84,12 +100,13 @@ function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly 
     if (values.help) return exitWithUsage(0);
     const unknown = positionals.find((name) => !(name in PARTS));
     if (unknown !== undefined) return exitWithUsage(2, `There is no part "${unknown}".`);
-    const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+    const [rounds, seconds, scale] = [Number(values.rounds), Number(values.seconds), Number(values.scale)];
     if (!(rounds >= 1 && rounds <= 20)) return exitWithUsage(2, `"${values.rounds}" rounds are not possible.`);
     if (!(seconds >= 1 && seconds <= 120))
       return exitWithUsage(2, `Steps of "${values.seconds}" seconds are not possible.`);
-    const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
-    return { parts, rounds, seconds, against: values.against && resolveShortHash(values.against) };
+    if (!(scale > 0 && scale <= 1)) return exitWithUsage(2, `The scale "${values.scale}" is not possible.`);
+    const parts = positionals.length > 0 ? positionals : DEFAULT_PARTS;
+    return { parts, rounds, seconds, scale, against: values.against && resolveShortHash(values.against) };
   } catch (error) {
     return exitWithUsage(2, (error as Error).message);
   }
@@ -102,7 +119,7 @@ function resolveShortHash(commit: string): string {
 
 function exitWithUsage(code: 0 | 2, problem?: string): never {
   if (problem !== undefined) console.error(problem);
-  const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)] [--against <commit>]`;
+  const usage = `usage: ./svc bench [${Object.keys(PARTS).join('] [')}] [--rounds 1-20 (3)] [--seconds 1-120 (8)] [--scale 0-1 (1)] [--against <commit>]`;
   (code === 0 ? console.log : console.error)(usage);
   process.exit(code);
 }

@@ -4,6 +4,7 @@
  *
  * apps/all-in-one is not deployed: it is for development, where all services run in one process.
  */
+import { prometheusName } from './observability/metric-list.ts';
 
 export interface DeployedApp {
   /** Name of the app's folder, and of its image, Deployment, Service, ServiceAccount and Secret. */
@@ -24,6 +25,11 @@ export interface DeployedApp {
   readonly secrets: readonly string[];
   /** Number of replicas, or the range of the autoscaler. */
   readonly replicas: number | { readonly min: number; readonly max: number };
+  /**
+   * The load by which KEDA scales the app (components/keda). The CPU is the wrong signal for an app that mostly waits for
+   * others.
+   */
+  readonly scaling?: LoadScaling;
   readonly resources: Resources;
   /** Allowed outgoing connections. DNS is always allowed; all others are refused. */
   readonly connectsTo: readonly Destination[];
@@ -31,13 +37,49 @@ export interface DeployedApp {
   readonly scratchFolder?: string;
   /** A Secret whose keys are mounted as files in a folder. */
   readonly mountedSecret?: { readonly secret: string; readonly folder: string };
+  /** The part of an app of the platform that the component demo adds. */
+  readonly inDemo?: Pick<DeployedApp, 'variables' | 'connectsTo'>;
+}
+
+export interface LoadScaling {
+  /** Query of Prometheus, with the names that it gives to the metrics of OpenTelemetry. */
+  readonly query: string;
+  /** KEDA runs as many replicas as the result of the query contains this value. */
+  readonly perReplica: number;
+  readonly maxReplicas: number;
 }
 
 export interface Resources {
   /** Requested CPU in millicores. There is no limit, because throttling would only delay a payer's request. */
   readonly cpuMillis: number;
-  /** Requested memory in MiB. The limit is the same. */
+  /** Requested memory in MiB. The limit is the same. README.md compares it with the measured peak. */
   readonly memoryMi: number;
+}
+
+/**
+ * Memory of a Node.js process besides the old generation of its heap, in MiB: the program, stacks, buffers, and the young
+ * generation. Measured by `./svc bench memory`.
+ */
+const MEMORY_BESIDES_OLD_SPACE_MI = 160;
+
+/**
+ * Limit of the old generation of V8's heap, in MiB. Without it, V8 chooses a limit near or above the memory limit of the
+ * container, which is then killed instead of collecting garbage.
+ */
+export function maxOldSpaceMi({ memoryMi }: Resources): number {
+  return memoryMi - MEMORY_BESIDES_OLD_SPACE_MI;
+}
+
+/** Connections of a replica: its pool (SVC_DATABASE_POOL_MAX), one for notifications (ADR 67), one for readiness checks. */
+export const CONNECTIONS_PER_REPLICA = 10 + 1 + 1;
+/** Replicas that a rollout adds before it removes old ones. */
+export const MAX_SURGE = 1;
+
+/** Largest number of connections of an app to PostgreSQL, during a rollout at full load. */
+export function maxConnections({ replicas, scaling, schema }: DeployedApp): number {
+  if (schema === undefined) return 0;
+  const maxReplicas = Math.max(typeof replicas === 'number' ? replicas : replicas.max, scaling?.maxReplicas ?? 0);
+  return (maxReplicas + MAX_SURGE) * CONNECTIONS_PER_REPLICA;
 }
 
 /**
@@ -48,6 +90,9 @@ export type Destination = 'postgresql' | 'rabbitmq' | 'internet' | { readonly ap
 
 /** Port on which every app listens in its container. docker/Dockerfile sets the same port. */
 export const PORT = 8080;
+
+/** Namespaces of the overlays. */
+export const NAMESPACES = { platform: 'svc-payments', gateway: 'svc-gateway' } as const;
 
 /** Time after SIGTERM for running requests and messages to finish. */
 export const SHUTDOWN_SECONDS = 35;
@@ -60,6 +105,7 @@ export const HOSTNAMES = {
   gateway: 'pay.svc.example',
   shop: 'shop.svc.example',
   admin: 'admin.svc.example',
+  console: 'console.svc.example',
 } as const;
 
 const production = { SVC_ENVIRONMENT: 'production', SVC_ERROR_PAGES_URL: `https://${HOSTNAMES.api}/errors` };
@@ -69,27 +115,33 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     name: 'identity',
     component: 'platform',
     schema: 'identity',
-    variables: production,
+    // Passkeys are created for the host name of the console.
+    variables: { ...production, SVC_CONSOLE_URL: `https://${HOSTNAMES.console}` },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
     replicas: 2,
-    resources: { cpuMillis: 100, memoryMi: 256 },
+    resources: { cpuMillis: 100, memoryMi: 320 },
     connectsTo: ['postgresql', 'rabbitmq'],
   },
   {
     name: 'payment-processor',
     component: 'platform',
     schema: 'payment_processor',
-    // The simulated acquirer is the only acquirer so far, so this deployment moves no real money.
+    // An acquirer comes from a component: adyen, or demo.
     variables: {
       ...production,
-      SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}`,
       SVC_API_URL: `https://${HOSTNAMES.api}`,
       SVC_CODES_URL: `https://${HOSTNAMES.gateway}`,
     },
-    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY', 'SVC_CARD_FINGERPRINT_KEYS'],
     replicas: { min: 2, max: 6 },
-    resources: { cpuMillis: 250, memoryMi: 384 },
-    connectsTo: ['postgresql', 'rabbitmq', { app: 'simulated-acquirer' }],
+    // Each replica charges up to SVC_ACQUIRER_CONCURRENCY (100) cards at a time. Further charges wait.
+    scaling: { query: `sum(${prometheusName('svc.acquirer.permits.waiting')})`, perReplica: 20, maxReplicas: 6 },
+    resources: { cpuMillis: 250, memoryMi: 448 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+    inDemo: {
+      variables: { SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}` },
+      connectsTo: [{ app: 'simulated-acquirer' }],
+    },
   },
   {
     name: 'hosted-gateway',
@@ -100,9 +152,9 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
       SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}`,
       SVC_CODES_URL: `https://${HOSTNAMES.gateway}`,
     },
-    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_CHALLENGE_KEYS'],
     replicas: { min: 2, max: 10 },
-    resources: { cpuMillis: 250, memoryMi: 384 },
+    resources: { cpuMillis: 250, memoryMi: 512 },
     connectsTo: ['postgresql', 'rabbitmq'],
   },
   {
@@ -111,10 +163,11 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     schema: 'webhook_dispatcher',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
-    // A fixed number: the service mostly waits for merchants' servers, so its CPU does not show its load to an
-    // autoscaler.
+    // A fixed number without KEDA: the service mostly waits for merchants' servers, so its CPU does not show its load.
     replicas: 2,
-    resources: { cpuMillis: 100, memoryMi: 256 },
+    // Seconds since the oldest due webhook became due. It is read from the database, so each replica reports the same.
+    scaling: { query: `max(${prometheusName('svc.webhook.due.age')})`, perReplica: 10, maxReplicas: 6 },
+    resources: { cpuMillis: 100, memoryMi: 448 },
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
   },
   {
@@ -125,7 +178,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     variables: { ...production, SVC_CODES_URL: `https://${HOSTNAMES.gateway}` },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_CODE_PROVIDERS'],
     replicas: { min: 2, max: 10 },
-    resources: { cpuMillis: 100, memoryMi: 256 },
+    resources: { cpuMillis: 100, memoryMi: 320 },
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
   },
   {
@@ -135,7 +188,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
     replicas: { min: 2, max: 10 },
-    resources: { cpuMillis: 100, memoryMi: 256 },
+    resources: { cpuMillis: 100, memoryMi: 320 },
     connectsTo: ['postgresql', 'rabbitmq'],
   },
   {
@@ -145,7 +198,21 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
     replicas: { min: 2, max: 10 },
-    resources: { cpuMillis: 100, memoryMi: 256 },
+    resources: { cpuMillis: 100, memoryMi: 320 },
+    connectsTo: ['postgresql', 'rabbitmq'],
+  },
+  {
+    name: 'console',
+    component: 'platform',
+    schema: 'console',
+    variables: {
+      ...production,
+      SVC_CONSOLE_URL: `https://${HOSTNAMES.console}`,
+      SVC_CODES_URL: `https://${HOSTNAMES.gateway}`,
+    },
+    secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY'],
+    replicas: { min: 2, max: 6 },
+    resources: { cpuMillis: 100, memoryMi: 320 },
     connectsTo: ['postgresql', 'rabbitmq'],
   },
   {
@@ -162,7 +229,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     // The shop is a merchant, so it has no access to the broker.
     secrets: ['SVC_DATABASE_URL'],
     replicas: 1,
-    resources: { cpuMillis: 50, memoryMi: 192 },
+    resources: { cpuMillis: 50, memoryMi: 256 },
     connectsTo: ['postgresql', 'internet'],
     mountedSecret: { secret: 'demo-shop-credentials', folder: '/demo' },
   },
@@ -173,7 +240,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     secrets: [],
     // Only one replica, because its charges are stored in a file of the pod.
     replicas: 1,
-    resources: { cpuMillis: 50, memoryMi: 128 },
+    resources: { cpuMillis: 50, memoryMi: 256 },
     connectsTo: [],
     scratchFolder: '/data',
   },

@@ -6,6 +6,7 @@ import { readDockerfile, readExposedPort, readImageEnvironment } from '../docker
 import { COMPOSE_SECRETS } from '../docker/secrets.ts';
 import { ownerRoleOf, roleOf } from '../tools/svc/processes/env-files.ts';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
+import { DEPLOYED_APPS } from './apps.ts';
 import { readApps, readHealthPaths } from './checks/code.ts';
 import { type Compose, readCompose, readKubernetes, type RenderedObject } from './checks/deployed.ts';
 import { findDifferences, type Image } from './checks/differences.ts';
@@ -17,8 +18,10 @@ const image: Image = { env: readImageEnvironment(dockerfile), exposedPort: readE
 const composeText = readFileSync(join(root, 'docker/compose.yaml'), 'utf8');
 const compose = parse(composeText, { merge: true }) as Compose & { services: Record<string, Record<string, unknown>> };
 const caddyfile = readFileSync(join(root, 'docker/front/Caddyfile'), 'utf8');
-const renderer = findRenderers()[0]!;
-const manifests = ['migrations', 'platform'].flatMap((part) => render(renderer, `deploy/overlays/example/${part}`));
+const renderer = findRenderers().at(-1)!;
+const migrations = render(renderer, 'deploy/overlays/production/migrations');
+const manifests = [...migrations, ...render(renderer, 'deploy/overlays/example/platform')];
+const production = [...migrations, ...render(renderer, 'deploy/overlays/production/platform')];
 const appsInCode = readApps();
 
 const findKubernetesDifferences = (
@@ -30,6 +33,12 @@ const findComposeDifferences = (text: string, apps = appsInCode, builtImage = im
   findDifferences(apps, readHealthPaths(), builtImage, readCompose(parse(text, { merge: true }) as Compose, caddyfile));
 
 test('the code and the Kubernetes manifests agree', () => expect(findKubernetesDifferences(manifests)).toEqual([]));
+test('the code and the production overlay agree, which has no app of the demonstration', () => {
+  const appsOfDemo = DEPLOYED_APPS.filter(({ component }) => component === 'demo').map(({ name }) => name);
+  expect(findKubernetesDifferences(production)).toEqual(
+    appsOfDemo.map((name) => `${name} is in the code, not in Kubernetes`),
+  );
+});
 test('the code and compose.yaml agree', () => expect(findComposeDifferences(composeText)).toEqual([]));
 
 describe('findDifferences', () => {
@@ -53,7 +62,7 @@ describe('findDifferences', () => {
       expect(find(withoutMessaging)).toEqual([expect.stringContaining('SVC_AMQP_URL is set')]);
       const config = appsInCode.find(({ name }) => name === 'payment-processor')!.config;
       const withMoreVariables = appsInCode.map((app) => (app === identity ? { ...app, config } : app));
-      expect(find(withMoreVariables)).toEqual([expect.stringMatching(/identity in .*SVC_ACQUIRER_URL/)]);
+      expect(find(withMoreVariables)).toEqual([expect.stringMatching(/identity in .*SVC_API_URL/)]);
     }
   });
 

@@ -4,16 +4,18 @@
  */
 import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
 import { bySpecificity, type Host, pathPattern, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
-import { createLabels, HOSTNAMES, PORT } from './apps.ts';
+import { createLabels, HOSTNAMES, NAMESPACES, PORT } from './apps.ts';
 
 /**
- * Name of the Gateway of each host. The administration API has a separate Gateway, which must not be on the internet.
+ * Name of the Gateway of each host. The Gateways have a namespace of their own: many controllers run a Gateway's proxies in
+ * its namespace, and the network policies of the platform's namespace would cut these proxies off. The administration API has a separate Gateway, which must not be on the internet.
  */
 const GATEWAY_NAMES: Record<Host, 'public' | 'internal'> = {
   api: 'public',
   gateway: 'public',
   shop: 'public',
   admin: 'internal',
+  console: 'public',
 };
 
 /**
@@ -35,7 +37,7 @@ export function createHttpRoute(host: Host): IHTTPRoute {
     kind: 'HTTPRoute',
     metadata: { name, labels: createLabels(name, component) },
     spec: {
-      parentRefs: [{ name: GATEWAY_NAMES[host] }],
+      parentRefs: [{ name: GATEWAY_NAMES[host], namespace: NAMESPACES.gateway }],
       hostnames: [HOSTNAMES[host]],
       rules: routesByApp(host).map(([app, routes]) => ({
         // If several matches apply, the longest prefix has precedence, then a match with a method, as in the route
@@ -63,12 +65,27 @@ function routesByApp(host: Host): [string, Route[]][] {
 }
 
 /** Ports of compose's reverse proxy: a listener for each host. */
-export const REVERSE_PROXY_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
+export const REVERSE_PROXY_PORTS: Record<Host, number> = {
+  api: 7300,
+  gateway: 7301,
+  shop: 7302,
+  admin: 7303,
+  console: 7307,
+};
 
 /**
  * Ports of apps that share the network of compose's reverse proxy, in which another app already uses the default port.
  */
 const COMPOSE_PORTS: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
+
+/** Names of the hosts in the response to an unknown path. The hosts shop and console serve every path. */
+const HOST_NAMES: Record<Host, string> = {
+  api: 'The main API',
+  gateway: 'The hosted gateway',
+  shop: 'The demo shop',
+  admin: 'The administration API',
+  console: 'The console',
+};
 
 function createMatcher(name: string, path: string, method: Route['method']): string {
   const pattern = pathPattern(path);
@@ -88,7 +105,7 @@ export function createCaddyfile(): string {
       );
     const notFoundRule = rules.some((rule) => rule.startsWith('\thandle {'))
       ? ''
-      : '\thandle {\n\t\trespond 404\n\t}\n';
+      : `\thandle {\n\t\trespond "${HOST_NAMES[host]} has no such path. All paths: /reference of the main API." 404\n\t}\n`;
     return `# ${host}\n:${port} {\n${rules.join('')}${notFoundRule}}\n`;
   });
   // Without TLS and without Caddy's administration API, because compose is for a developer's machine.

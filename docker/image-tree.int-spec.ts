@@ -20,7 +20,7 @@ import {
 
 const root = join(import.meta.dirname, '..');
 const dockerfile = readDockerfile(join(root, 'docker/Dockerfile'));
-const STAGES = ['compiled', 'tree'];
+const STAGES = ['manifests', 'compiled', 'tree'];
 /** This app runs in a store, and is not deployed with the other apps. */
 const TRANSFORMER = 'pos-transformer';
 const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
@@ -32,7 +32,7 @@ const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
 const folders = new Map<string, string>();
 
 beforeAll(async () => {
-  const [install, build, packages, ...rest] = readRunCommands(dockerfile, 'compiled');
+  const [install, packages, build, ...rest] = readRunCommands(dockerfile, 'compiled');
   // `npm ci` has already run in this repository, otherwise this test could not run.
   expect([install, rest]).toEqual(['npm ci', []]);
   const packagesFolder = mkdtempSync(join(tmpdir(), 'svc-packages-'));
@@ -58,6 +58,40 @@ afterAll(() => {
   for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });
 });
 
+test('the packages are installed from the manifests alone, so that a changed source does not install them again', async () => {
+  const [copyManifests, ...rest] = readRunCommands(dockerfile, 'manifests');
+  expect(rest).toEqual([]);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-manifests-'));
+  folders.set('manifests', folder);
+  await runCommand(copyManifests!.replace(/ \/manifests$/, ` ${folder}`));
+  const steps = ['docker/steps/manifests.sh', 'docker/steps/packages.sh'];
+  const files = globSync('**/*', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  expect(paths.filter((path) => !/(^|\/)package(-lock)?\.json$/.test(path)).toSorted()).toEqual(steps);
+  // npm needs the manifest of each workspace in the lock file.
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, object>>;
+  };
+  const workspaces = Object.keys(packages).filter((path) => path !== '' && !path.includes('node_modules'));
+  expect(paths).toEqual(expect.arrayContaining(workspaces.map((path) => `${path}/package.json`)));
+  const order = dockerfile.stages
+    .find(({ name }) => name === 'compiled')!
+    .instructions.map(({ name, text }) => (name === 'COPY' ? text : name));
+  expect(order).toEqual(['WORKDIR', '--from=manifests /manifests ./', 'RUN', 'RUN', '. .', 'RUN']);
+});
+
+test('the image has labels with its version and commit', () => {
+  const { instructions } = dockerfile.stages.at(-1)!;
+  expect(instructions.slice(-3)).toEqual([
+    { name: 'ARG', text: 'VERSION=0.0.0' },
+    { name: 'ARG', text: 'COMMIT=unknown' },
+    {
+      name: 'LABEL',
+      text: 'org.opencontainers.image.title=svc/$APP org.opencontainers.image.version=$VERSION org.opencontainers.image.revision=$COMMIT',
+    },
+  ]);
+});
+
 test.each(IMAGES)('the image of %s contains only files that it needs to run', (name) => {
   const folder = getFolder(name);
   const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
@@ -70,6 +104,11 @@ test.each(IMAGES)('the image of %s contains only files that it needs to run', (n
       bundled,
       [expect.anything()],
     ]);
+  const { components } = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8')) as {
+    readonly components: readonly { readonly name: string; readonly group?: string }[];
+  };
+  const listed = components.map(({ name: title, group }) => (group === undefined ? title : `${group}/${title}`));
+  expect(listed).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify', '@opentelemetry/api']));
   for (const needed of ['typescript', 'jest', 'esbuild', 'nx', '@swc/core', '@svc', '@nestjs'])
     expect([needed, existsSync(join(folder, 'node_modules', needed))]).toEqual([needed, false]);
 });

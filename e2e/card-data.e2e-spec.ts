@@ -48,7 +48,7 @@ describe('card data', () => {
   let tables: Table[];
 
   beforeAll(async () => {
-    platform = await Platform.start('card-data', { SVC_LOG_LEVEL: 'trace' });
+    platform = await Platform.start('card-data', { SVC_LOG_LEVEL: 'trace', SVC_VELOCITY_LIMITS_TEST: 'on' });
     client = await platform.sqlClient();
     tables = await listTables(client);
   });
@@ -139,6 +139,21 @@ describe('card data', () => {
     expect(scanFiles(platform.dataDir, [...PAID_NUMBERS, ...CONTEXT])).toEqual([]);
     expect(readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')).toContain('"browser.userAgent"');
     expect(readFileSync(join(logsFolder(), 'services.log'), 'utf8')).toContain('"route":"/pay/:sessionId/payments"');
+  });
+
+  it('has hashes only in the tables of the limits against card testing, and in no log', async () => {
+    const rows = await platform.sql<{ hash: string }>(
+      `SELECT substring(counter_key from '[^:]+$') AS hash FROM payment_processor.velocity_counters
+        WHERE counter_key ~ '^(card|range|address):'`,
+    );
+    const hashes = rows.map(({ hash }) => hash);
+    expect(hashes.length).toBeGreaterThan(PAID_NUMBERS.length / 2);
+    expect(await scanTables(client, tables, hashes)).toEqual([
+      'payment_processor.attempts',
+      'payment_processor.velocity_counters',
+    ]);
+    expect(scanFiles(logsFolder(), hashes)).toEqual([]);
+    expect(scanFiles(join(platform.dataDir, 'acquirer'), hashes)).toEqual([]);
   });
 
   async function payWithAll(): Promise<void> {

@@ -211,19 +211,43 @@ describe('the hosted gateway', () => {
     ]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
-    // The message is the same for an unknown key, for a key of another merchant, and for the caller's own key with
-    // another merchant's ids.
-    const UNKNOWN_KEY =
-      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
+    // The holder of a valid key learns which header is not of the key, not whether the other merchant or site exists.
+    const foreignMerchant = (id: string): string =>
+      `This key is not of merchant ${id}: send the merchantId of the key, or a key of that merchant.`;
+    const foreignSite = (id: string): string =>
+      `This key is not of site ${id}: send the merchantSiteId of the key, or a key of that site.`;
+    const [ownMerchantId, ownSiteId] = [merchantId.split(': ')[1]!, site.split(': ')[1]!];
     expect(refused.map(messages)).toEqual([
       KEYLESS,
       expect.stringMatching(/^x-api-key has no key: /),
-      ...Array.from({ length: 5 }, () => UNKNOWN_KEY),
+      foreignMerchant(ownMerchantId),
+      foreignMerchant(ownMerchantId),
+      foreignSite(ownSiteId),
+      foreignSite(String(foreign.siteId)),
+      foreignMerchant(String(foreign.merchant.merchantId)),
       'The header merchantId is missing.',
       'The header merchantSiteId is missing.',
-      UNKNOWN_KEY,
+      foreignMerchant(keyless[0]!.split(': ')[1]!),
       ...Array.from({ length: 3 }, () => KEYLESS),
     ]);
+    const unknownKeys = await Promise.all(
+      [site, 'merchantSiteId: 9999'].map((siteHeader) =>
+        create([merchantId, siteHeader, `x-api-key: svc_test_site_${'A'.repeat(43)}`], newSessionRequest()),
+      ),
+    );
+    for (const { status, body } of unknownKeys)
+      expect([status, body]).toEqual([
+        401,
+        {
+          status: 'Unauthorized',
+          errors: [
+            {
+              message:
+                'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
+            },
+          ],
+        },
+      ]);
     expect(new Set(refused.map(({ body }) => body.status as string))).toEqual(new Set(['Unauthorized']));
   });
 

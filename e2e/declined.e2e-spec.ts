@@ -62,7 +62,7 @@ it('after a wrong CVV the form keeps the other fields, requires the CVV again, a
   const before = await inputValues(page);
   await payButton(page).click();
   await waitForText(page, 'Check the security code printed on your card and try again.');
-  await waitForText(page, '4 of 5 tries left.');
+  await waitForText(page, 'You have 4 of 5 attempts left.');
   expect(await inputValues(page)).toEqual([before[0], before[1], '', before[3]]);
   const cvv = page.getByLabel('CVV');
   expect(await cvv.evaluate((input) => input === input.ownerDocument.activeElement)).toBe(true);
@@ -84,7 +84,7 @@ it('after a decline without a reason the form keeps its fields too, and a reload
   expect((await inputValues(page)).map((text) => text !== '')).toEqual([true, true, false, true]);
   await page.reload();
   await waitForText(page, 'Your bank declined the payment');
-  await waitForText(page, '4 of 5 tries left.');
+  await waitForText(page, 'You have 4 of 5 attempts left.');
   expect(await inputValues(page)).toEqual(['', '', '', '']);
 });
 
@@ -96,7 +96,7 @@ it('after a decline on another device the form keeps a half-typed card', async (
   await payButton(second).click();
   await waitForText(second, 'Your bank declined the payment');
   await first.bringToFront();
-  await waitForText(first, 'Somebody tried to pay this on another device, and it did not go through.');
+  await waitForText(first, 'A payment on another device did not succeed.');
   expect(await first.getByLabel('Card number').inputValue()).toBe('4242 4242');
   expect(await first.getByText('Your bank declined').count()).toBe(0);
   await screenshot(first, 'declined-elsewhere');

@@ -178,7 +178,7 @@ describe('traces', () => {
       .split('\n')
       .filter((line) => line.includes(merchantsTrace))
       .map((line) => (JSON.parse(line) as { service: string }).service);
-    expect(new Set(lines)).toEqual(new Set(['hosted-gateway', 'webhook-dispatcher']));
+    expect(new Set(lines)).toEqual(new Set(['hosted-gateway', 'payment-processor', 'webhook-dispatcher']));
   });
 });
 
@@ -235,9 +235,10 @@ it('each payment has its own complete trace, although one statement wrote rows o
 const SPANS_OF_A_PAYMENT = [
   'code-decoder: process payment.succeeded.v1',
   'code-decoder: process session.created.v1',
+  'console: process payment.succeeded.v1',
   'front: POST',
   'front: POST',
-  'hosted-gateway: POST',
+  'hosted-gateway: POST /api/v3.1/sessions',
   'hosted-gateway: pay session',
   'hosted-gateway: process payment.processing.v1',
   'hosted-gateway: process payment.succeeded.v1',

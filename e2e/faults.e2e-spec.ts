@@ -49,6 +49,7 @@ describe('faults of a distributed platform', () => {
       unfinished,
       isDispatcher ? { from: killedAt, to: killedAt, drainMs: 0 } : undefined,
     );
+    if (app === 'simulated-acquirer') await drill.closeAcquirerCircuit();
   });
 
   it('a kill of RabbitMQ, which is then started again, loses and duplicates nothing', async () => {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { PATIENCE } from '@svc/testing';
 import { type Browser, type BrowserContext, devices, type Page } from 'playwright-core';
 import {
+  checkOutCoffee,
   closeContext,
   fillCard,
   holdReturn,
@@ -87,7 +88,7 @@ function testOnNetwork(deployment: string, name: string): void {
 
     const checkOut = async (): Promise<void> => {
       await page.goto(platform.demo.shopUrl);
-      await page.getByRole('button', { name: 'Check out' }).click();
+      await checkOutCoffee(page);
       await waitForUrl(
         page,
         'the payment page',

@@ -2,6 +2,7 @@
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
+  checkOutCoffee,
   closeContext,
   fillCard,
   holdReturn,
@@ -49,7 +50,7 @@ describe.each([
 
   const checkOut = async (): Promise<string> => {
     await page.goto(platform.demo.shopUrl);
-    await page.getByRole('button', { name: 'Check out' }).click();
+    await checkOutCoffee(page);
     await waitForUrl(
       page,
       'the payment page',
@@ -87,7 +88,7 @@ describe.each([
     await page.goto(platform.demo.shopUrl);
     await screenshot(page, 'approved-1-shop');
     await page.getByLabel('Quantity of Enamel Mug').fill('2');
-    await page.getByRole('button', { name: 'Check out' }).click();
+    await checkOutCoffee(page);
     await waitForHeading(page, 'Pay by card');
     const paymentPage = page.url();
     expect(paymentPage).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/pay\\?sessionId=`));
@@ -95,6 +96,7 @@ describe.each([
     expect(shown).toContain('Karoo Roastery');
     expect(shown).toContain('R 321.45');
     expect(shown).toContain('2 × R 99.00');
+    expect(shown).toContain('Karoo Sunrise');
     await screenshot(page, 'approved-2-payment-page');
 
     const allowReturn = await holdReturn(page, platform.demo.shopUrl);
@@ -125,7 +127,7 @@ describe.each([
     // Later, the page shows that the order is already paid.
     await platform.sql(
       `UPDATE hosted_gateway.hosted_payments
-       SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE payment_reference = $1`,
+       SET snapshot = jsonb_set(snapshot::jsonb, '{modifiedUTCDate}', to_jsonb($2::text))::json WHERE payment_reference = $1`,
       [paymentReference, new Date(Date.now() - 600_000).toISOString()],
     );
     await page.goto(paymentPage);
@@ -158,7 +160,7 @@ describe.each([
     await payButton(page).click();
     await waitForHeading(page, 'Pay by card', 30_000);
     await page.getByText('Your bank declined the payment').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
-    await page.getByText('4 of 5 tries left.').waitFor({ state: 'visible' });
+    await page.getByText('You have 4 of 5 attempts left.').waitFor({ state: 'visible' });
     await screenshot(page, 'declined-1-payment-page');
 
     await page.getByRole('link', { name: 'Back to store' }).click();

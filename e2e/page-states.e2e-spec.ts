@@ -168,7 +168,7 @@ describe('the page', () => {
       const phone = await newPage({ viewport: LOOKS[0].viewport, javaScriptEnabled });
       await phone.goto(url);
       expect(await code(phone).isVisible()).toBe(false);
-      await phone.getByText('Pay with another device').click();
+      await phone.locator('summary', { hasText: 'Pay with another device' }).click();
       expect(await code(phone).isVisible()).toBe(true);
       // Both checks run in the page, so they need script.
       const findings = javaScriptEnabled ? [await axeFindings(phone), await scrollsSideways(phone)] : [[], false];
@@ -264,7 +264,7 @@ describe('the page', () => {
       expect(await page.getByRole('link', { name: 'Back to store' }).count()).toBe(0);
       held.resolve();
       await page.unroute('**/payments*');
-      if (cardNumber === DECLINED) await page.getByText('4 of 5 tries left').waitFor({ state: 'visible' });
+      if (cardNumber === DECLINED) await page.getByText('You have 4 of 5 attempts left').waitFor({ state: 'visible' });
     }
     await waitForHeading(page, 'Payment successful');
   });

@@ -38,6 +38,15 @@ it('the curl commands of the guide work as written, also when repeated', async (
   }
 });
 
+it('the guide explains the login of a user who is not a customer yet', async () => {
+  const [block] = documentedBlocks('unregistered');
+  const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
+  expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+  expect(output).toContain('The requested URL returned error: 401');
+  const [registered, customerId] = output.trim().split('\n').slice(-2);
+  expect((JSON.parse(registered!) as { customerReference: string }).customerReference).toBe(customerId);
+});
+
 it('the example of a partner’s server works', async () => {
   const { code, output } = await run(process.execPath, ['examples/partner/pay-an-invoice.ts'], platform.env());
   expect([code, code === 0 ? '' : output]).toEqual([0, '']);
@@ -82,7 +91,8 @@ it('after the payer confirms the verification, the payment succeeds and is in th
     method: 'POST',
     body: new URLSearchParams({ answer: 'confirm' }),
   });
-  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${payment.paymentReference}`]);
+  const { origin, pathname } = new URL(back.url);
+  expect([back.status, origin + pathname]).toEqual([200, `${apiUrl}/v1/verifications/${payment.paymentReference}`]);
   expect(await back.text()).toContain('Your payment is complete');
   await waitUntil('the payment in the history', 10_000, async () => {
     for await (const { reference, status } of client.service.history({ customerReference: request.customer.id }))

@@ -9,6 +9,7 @@ import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  checkOutCoffee,
   closeContext,
   fillCard,
   holdReturn,
@@ -64,8 +65,8 @@ describe('paying by QR', () => {
     const desktop = await newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
     const allowReturn = await holdReturn(desktop, platform.demo.shopUrl);
     await desktop.goto(platform.demo.shopUrl);
-    await desktop.getByRole('button', { name: 'Check out' }).click();
-    await waitForHeading(desktop, 'Or scan to pay');
+    await checkOutCoffee(desktop);
+    await waitForHeading(desktop, 'Pay with another device');
     await screenshot(desktop, `qr-desktop-${colorScheme}`);
     const address = await readQr(browser, await desktop.screenshot());
     expect(address).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/c/\\d{20}$`));
@@ -136,7 +137,7 @@ describe('paying by QR', () => {
 
     await allowReturn();
     await seesOrderPaid(desktop);
-    expect(await phone.locator('main').innerText()).toContain('The page of the shop goes on by itself.');
+    expect(await phone.locator('main').innerText()).toContain('The other device shows the payment too.');
     expect([phone.url(), await phone.getByRole('link').count()]).toEqual([address, 0]);
     await screenshot(phone, `qr-phone-${colorScheme}-2-paid`);
     expect(await paymentsOf(sessionId)).toEqual(['Success']);

@@ -2,11 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
 import { findFreePort, PATIENCE, waitUntil } from '@svc/testing';
 import { ensurePhp } from '../tools/svc/install/php.ts';
+import { ensureCertificate } from '../tools/svc/lan/certificate.ts';
 import { gatewayClient } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
@@ -109,14 +113,147 @@ it('the PHP shop rejects a forged webhook, and a webhook with another amount', a
 
 describe('the PHP client', () => {
   const CLIENT = `require '${join(ROOT, 'examples/php/SvcPayments.php')}';`;
-  const evaluate = async (code: string): Promise<string> => {
+  const evaluate = async (code: string, options: readonly string[] = []): Promise<string> => {
     const { output } = await run(
       php,
-      ['-r', `${CLIENT} try { ${code} } catch (Throwable $e) { echo get_class($e), ' ', $e->getMessage(); }`],
+      [
+        ...options,
+        '-r',
+        `${CLIENT} try { ${code} } catch (Throwable $e) { echo get_class($e), ' ', $e->getMessage(); }`,
+      ],
       process.env,
     );
     return output.trim();
   };
+
+  /** PHP code that creates a client of the demo's first site, with this key. */
+  const init = (key = platform.site(0, 0).apiKey, gatewayUrl = platform.demo.gatewayUrl): string => {
+    const { merchant, siteId } = platform.site(0, 0);
+    return `$svc = new SvcPayments('${gatewayUrl}', ${merchant.merchantId}, ${siteId}, '${key}', apiUrl: '${platform.demo.apiUrl}');`;
+  };
+  const evaluateJson = async (code: string): Promise<unknown> => {
+    const output = await evaluate(`${init()} echo json_encode(${code});`);
+    if (!/^[[{"]/.test(output)) throw new Error(output);
+    return JSON.parse(output);
+  };
+
+  it('reads, searches and refunds the payment of an order, and reads its settlement', async () => {
+    const { page, id } = await buy();
+    expect((await pay(page)).state).toBe('succeeded');
+    const search = `iterator_to_array($svc->searchPayments('${id}', '2020-01-01'), false)`;
+    const [payment] = await waitUntil('the payment', 10_000 * PATIENCE, async () => {
+      const found = (await evaluateJson(search)) as { paymentReference: string; paymentUTCDate: string }[];
+      return found.length > 0 && found;
+    });
+    expect(payment).toMatchObject({ invoiceExternalReference: id, invoicedAmount: 12_345, status: 'Success' });
+    const { paymentReference, paymentUTCDate } = payment!;
+    expect(await evaluateJson(`$svc->getPayment('${paymentReference}')`)).toMatchObject({ merchantOrderId: id });
+    expect(await evaluateJson(`iterator_to_array($svc->searchPayments('${id}', null, '2020-01-01'))`)).toEqual([]);
+
+    // A repeat with the same key returns the same refund.
+    const refund = `$svc->refund('${paymentReference}', 'complaint-${id}', 345, 'One mug was broken')`;
+    const refunded = await evaluateJson(refund);
+    expect(refunded).toMatchObject({ svcId: paymentReference, amount: 345, status: 'succeeded' });
+    expect(await evaluateJson(refund)).toEqual(refunded);
+    expect(await evaluateJson(`$svc->listRefunds('${paymentReference}')`)).toEqual([refunded]);
+    expect(await evaluate(`${init()} $svc->refund('${paymentReference}', 'another', 99999);`)).toMatch(
+      /^SvcPaymentsError 422: /,
+    );
+
+    // The merchant's day: Johannesburg is two hours ahead of UTC, so a payment may be of the next day there.
+    const [from, to] = [0, 2].map((hours) =>
+      new Date(Date.parse(paymentUTCDate) + hours * 3_600_000).toISOString().slice(0, 10),
+    );
+    const [day, days] = [`'${to}'`, `'${from}', '${to}'`];
+    expect(await evaluateJson(`$svc->settlement(${day})`)).toMatchObject({ from: to, to, siteId: expect.any(Number) });
+    expect(await evaluateJson(`$svc->settlement(${days})['totals']`)).toMatchObject([{ currencyISOCode: 'ZAR' }]);
+    expect(await evaluate(`${init()} echo $svc->settlementCsv(${day});`)).toContain(paymentReference);
+    const csv = await evaluate(`${init()} echo bin2hex($svc->settlementCsv(${days}, true));`);
+    expect(Buffer.from(csv, 'hex').subarray(0, 3)).toEqual(Buffer.from('\ufeff'));
+  });
+
+  /** Runs `use` with a server on loopback, which gets its requests by `listener`. */
+  async function withServer<T>(
+    listener: RequestListener,
+    use: (port: number) => Promise<T>,
+    tls?: { readonly key: Buffer; readonly cert: Buffer },
+  ): Promise<T> {
+    const server = tls ? createHttpsServer(tls, listener) : createHttpServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      return await use((server.address() as AddressInfo).port);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it('tries again when `Retry-After` has passed, and does not wait for an hour', async () => {
+    const times: number[] = [];
+    let retryAfter = '1';
+    const output = await withServer(
+      (_, response) => {
+        times.push(performance.now());
+        const headers = { 'content-type': 'application/json', 'retry-after': retryAfter };
+        if (times.length === 1) response.writeHead(429, headers).end('{}');
+        else if (times.length === 2) response.writeHead(200, headers).end('{"sessionState":"open"}');
+        else response.writeHead(503, headers).end('{"errors":[{"message":"busy"}]}');
+      },
+      async (port) => {
+        const client = init(undefined, `http://127.0.0.1:${port}`);
+        const first = await evaluate(`${client} echo $svc->getSession('s')['sessionState'];`);
+        retryAfter = '3600';
+        const read = `$svc->getSession('s');`;
+        const second = await evaluate(
+          `${client} try { ${read} } catch (SvcPaymentsError $e) { echo $e->getMessage(), ' ', $e->retryAfterSeconds; }`,
+        );
+        return [first, second];
+      },
+    );
+    expect(output).toEqual(['open', '503: busy 3600']);
+    expect(times).toHaveLength(3);
+    // The first pause without `Retry-After` is at most 0.32 s.
+    expect(times[1]! - times[0]!).toBeGreaterThan(990);
+  });
+
+  it('says how wrong the clock is, when a certificate or a webhook seems not to be valid', async () => {
+    const files = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
+    await ensureCertificate(files, '127.0.0.1', new Date('2020-01-01'));
+    const tls = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
+    let aheadMs = 0;
+    const listener: RequestListener = (_, response) => {
+      const date = new Date(Date.now() + aheadMs).toUTCString();
+      response.writeHead(200, { date, 'content-type': 'application/json' }).end('{"sessionState":"open"}');
+    };
+    const trust = ['-d', `curl.cainfo=${files.certificate}`];
+    const expired = await withServer(
+      listener,
+      async (port) => {
+        const read = `${init(undefined, `https://127.0.0.1:${port}`)} $svc->getSession('s');`;
+        const isRight = await evaluate(read, trust);
+        aheadMs = -(3 * 24 + 5) * 3_600_000 - 30_000;
+        return [isRight, await evaluate(read, trust)];
+      },
+      tls,
+    );
+    expect(expired[0]).toMatch(
+      /^SvcPaymentsError No response: .*expired\. The clock of this server is right, so the platform needs a new certificate$/,
+    );
+    expect(expired[1]).toMatch(
+      /expired\. The clock of this server is 3 days 5 hours ahead of the time of the API \(header Date\): set it to the right time$/,
+    );
+
+    aheadMs = 7_230_000;
+    const webhook = await withServer(listener, (port) =>
+      evaluate(
+        `${init(undefined, `http://127.0.0.1:${port}`)} $svc->getSession('s'); ` +
+          `SvcPayments::verifyWebhook(['webhook-id' => 'i', 'webhook-timestamp' => (string) (time() + 7230), 'webhook-signature' => 'v1,x'], '{}', ['whsec_AAAA']);`,
+      ),
+    );
+    expect(webhook).toMatch(
+      /^SvcWebhookError too-new: it was signed in the future: 72\d\d s from now\. The clock of this server is 2 hours (\d+ seconds )?behind the time of the API/,
+    );
+  });
 
   it('verifies the test vector of the documentation, and explains why it rejects other webhooks', async () => {
     const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
@@ -138,8 +275,9 @@ describe('the PHP client', () => {
     };
     expect(await verify({})).toBe('Failed');
     expect(await verify({ seconds: 300 })).toBe('Failed');
-    expect(await verify({ seconds: 301 })).toContain('too-old');
-    expect(await verify({ seconds: -301 })).toContain('too-new');
+    expect(await verify({ seconds: 301 })).toMatch(/too-old.* 301 s .*Its signature is right: either the clock/);
+    expect(await verify({ seconds: -301 })).toMatch(/too-new.* 301 s .*so the clock of this server is behind/);
+    expect(await verify({ seconds: 301, body: '{}' })).toMatch(/too-old.* Is the clock of this server right/);
     expect(await verify({ body: `${body}\n` })).toContain('bad-signature');
     expect(await verify({ secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}` })).toContain('bad-signature');
     expect(await verify({ secret: 'whsec_%' })).toContain('bad-secret');
@@ -147,10 +285,10 @@ describe('the PHP client', () => {
   });
 
   it('explains wrong settings and requests, reads the feed, and resends a delivery', async () => {
-    const { merchant, siteId, apiKey } = platform.site(0, 0);
-    /** PHP code that creates a client with this key. */
-    const init = (key: string): string =>
-      `$svc = new SvcPayments('${platform.demo.gatewayUrl}', ${merchant.merchantId}, ${siteId}, '${key}');`;
+    const { apiKey } = platform.site(0, 0);
+    expect(await evaluate(`(new SvcPayments('https://pay.example', 1, 2, '${apiKey}'))->listRefunds('P');`)).toContain(
+      'apiUrl is missing',
+    );
     expect(await evaluate(init(''))).toContain('apiKey must be a key of a site or a merchant');
     expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');
     const other = `svc_test_site_${'A'.repeat(43)}`;

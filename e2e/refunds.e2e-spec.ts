@@ -1,5 +1,6 @@
 /** Refunds with the curl commands of the guide, and the merchant's statement after them. */
 import { waitUntil } from '@svc/testing';
+import { formatAmount } from '../tools/svc/admin/output/table-columns.ts';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -37,7 +38,7 @@ it('the settlement statement that the guide’s commands print has the net amoun
     const [row] = await platform.sql<{ balance: string }>(
       `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0) AS balance
          FROM payment_processor.transfers WHERE $1 IN (credit_account, debit_account) AND created_at >= $2`,
-      [payable, new Date(day)],
+      [payable, new Date(Date.parse(day) - 2 * 3_600_000)],
     );
     return Number(row!.balance);
   };
@@ -45,18 +46,17 @@ it('the settlement statement that the guide’s commands print has the net amoun
   // then needs a movement.
   const isEqual = await waitUntil('a statement between two equal balances', 20_000, async () => {
     await runGuide(platform, 'refund');
-    const day = new Date().toISOString().slice(0, 10);
+    // The merchant's day: Johannesburg is two hours ahead of UTC.
+    const day = new Date(Date.now() + 2 * 3_600_000).toISOString().slice(0, 10);
     const before = await balance(day);
     await runGuide(platform, 'settlement');
     const output = await runGuide(platform, 'settlement');
     const after = await balance(day);
     const lines = output.split('\n');
     const { totals } = JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') as { totals: { net: number }[] };
-    const amounts = lines
-      .filter((line) => /^"\d{4}-\d\d-\d\dT/.test(line))
-      .map((line) => Number(line.split(',').at(-1)));
+    const amounts = lines.filter((line) => line.startsWith(`"${day}",`)).map((line) => Number(line.split(',').at(-1)));
     const net = totals[0]!.net;
-    const table = lines.some((line) => line.includes(' ZAR ') && line.endsWith(` ${net}`));
+    const table = lines.some((line) => line.startsWith('net ') && line.endsWith(`  ${formatAmount(net)}`));
     return before === after && net === before && table && amounts.reduce((sum, amount) => sum + amount, 0) === net;
   });
   expect(isEqual).toBe(true);

@@ -76,17 +76,21 @@ test.each([
 
   const { demo } = platform;
   const { merchant, siteId, apiKey } = platform.site(0, 0);
-  const { reference: invoiceReference } = await createInvoice(platform, { amount: AMOUNT });
+  const externalReference = randomUUID();
+  const { reference: invoiceReference } = await createInvoice(platform, { amount: AMOUNT, externalReference });
   const settings = {
     gateway: { gatewayUrl: demo.gatewayUrl, merchantId: merchant.merchantId, siteId, apiKey },
     merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
     partner: { apiUrl: demo.apiUrl, ...demo.partner },
     session: newSessionRequest('http://127.0.0.1:9/notify'),
-    ...{ invoiceReference, amount: AMOUNT, card: CARD },
+    ...{ invoiceReference, externalReference, amount: AMOUNT, card: CARD },
   };
   const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
   const done = JSON.parse(output) as Record<string, unknown>;
-  expect(done).toMatchObject({ page: '/pay', paid: 'success', paymentStatus: 'Success', card: true });
+  expect(done).toEqual({
+    ...{ page: '/pay', paid: 'success', found: 'Success', paymentStatus: 'Success', card: true },
+    ...{ single: 'success', singleAmount: AMOUNT, name: 'Thandi', isCustomer: true, isSearched: true },
+  });
 });
 
 test('a page encrypts a card, and a payment with the encrypted card succeeds', async () => {

@@ -3,6 +3,7 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
+  checkOutCoffee,
   closeContext,
   fillCard,
   payButton,
@@ -50,7 +51,7 @@ async function expectAccessible(name: string): Promise<void> {
 it('the shop’s first page is accessible', () => expectAccessible('window'));
 
 it('the page of an unpaid order shows that it is unpaid, and does not wait for a payment', async () => {
-  await page.getByRole('button', { name: 'Check out' }).click();
+  await checkOutCoffee(page);
   await page.getByRole('link', { name: 'Back to store' }).click();
   await page.getByText('You came back without paying.').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   expect(await page.getByText('Awaiting payment').count()).toBe(0);
@@ -58,7 +59,7 @@ it('the page of an unpaid order shows that it is unpaid, and does not wait for a
 });
 
 it('the page of an order that is paid later shows the payment without a reload', async () => {
-  await page.getByRole('button', { name: 'Check out' }).click();
+  await checkOutCoffee(page);
   await waitForHeading(page, 'Pay by card');
   const paying = await context.newPage();
   await paying.goto(page.url());

@@ -5,7 +5,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
-import { closeContext, recordPageErrors, screenshot, startBrowser } from './browser/browser.js';
+import {
+  axeFindings,
+  closeContext,
+  recordPageErrors,
+  screenshot,
+  scrollsSideways,
+  startBrowser,
+} from './browser/browser.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
@@ -86,6 +93,31 @@ describe('a customer display', () => {
     expect(status).toBe(201);
   }
 
+  it('has a till page with large buttons and without an empty panel, and a display that shows customers no technical problem', async () => {
+    const { siteId } = platform.site(0, 1);
+    const { transformerUrl, transformerApiKey } = platform.demo;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const [tillPage, display] = [await context.newPage(), await context.newPage()];
+    await tillPage.goto(`${transformerUrl}/till/${siteId}?till=${till}-PAGE#key=${transformerApiKey}`);
+    const boxes = await Promise.all(
+      (await tillPage.getByRole('button').all()).map(async (button) => (await button.boundingBox())!),
+    );
+    expect(boxes).toHaveLength(3);
+    expect(Math.min(...boxes.map(({ height }) => height))).toBeGreaterThanOrEqual(44);
+    // There is a distance between two buttons, so that a finger does not touch both.
+    const distances = boxes.slice(1).map(({ y }, index) => y - boxes[index]!.y - boxes[index]!.height);
+    expect(Math.min(...distances)).toBeGreaterThanOrEqual(12);
+    expect([await tillPage.getByLabel('Quantity').inputValue(), await tillPage.locator('#status').isVisible()]).toEqual(
+      ['1', false],
+    );
+    expect([await axeFindings(tillPage), await scrollsSideways(tillPage)]).toEqual([[], false]);
+    await screenshot(tillPage, 'till-page');
+    await display.goto(`${transformerUrl}/display/${siteId}?till=${till}#key=wrong`);
+    await display.getByText('Please pay at the till.').waitFor();
+    expect(await display.locator('body').innerText()).not.toMatch(/key/i);
+    await closeContext(context);
+  });
+
   it('shows baskets that are sent as lines and as a whole, and their payments within a second', async () => {
     const { siteId } = platform.site(0, 1);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -120,6 +152,7 @@ describe('a customer display', () => {
     expect(await call(`${base}/line`, line)).toMatchObject({ Result: 'OK' });
     await page.getByRole('cell', { name: 'Rooibos' }).waitFor();
     const total = await call(`${base}/total`, { amount: 8_950, reference: randomUUID() });
+    expect(await page.locator('#store').innerText()).toBe('Karoo Roastery');
     await screenshot(page, 'till-display');
     const first = await payShown(total['Code']!, 8_950);
     expect(await call(`${base}/reset`, {})).toEqual({ Result: 'OK', Message: '' });

@@ -2,6 +2,7 @@
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext } from 'playwright-core';
 import {
+  checkOutCoffee,
   fillCard,
   payButton,
   recordPageErrors,
@@ -38,7 +39,7 @@ describe('a payment in two tabs', () => {
     const first = await context.newPage();
     await first.goto(platform.demo.shopUrl);
     await first.getByLabel('Quantity of Enamel Mug').fill('7');
-    await first.getByRole('button', { name: 'Check out' }).click();
+    await checkOutCoffee(first);
     await waitForHeading(first, 'Pay by card');
     const second = await context.newPage();
     await second.goto(first.url());

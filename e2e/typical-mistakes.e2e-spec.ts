@@ -57,22 +57,36 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
     withKey(`svc_test_site_${'A'.repeat(43)}`),
     `401: x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.${UNAUTHORIZED}`,
   ],
-  ['a key that is cut off', withKey('svc_test_site_abc'), `401: x-api-key has no key: ${KEY_FORM}${UNAUTHORIZED}`],
+  [
+    'a key that is cut off',
+    withKey('svc_test_site_abc'),
+    `401: x-api-key has no key: ${KEY_FORM}${see('credentials.key-malformed')}`,
+  ],
   [
     'no key',
     () => create({}, clientOf({ apiKey: undefined as never })),
-    `401: There is no such site, or it needs its key in the header x-api-key.${UNAUTHORIZED}`,
+    `401: There is no such site, or it needs its key in the header x-api-key.${see('credentials.key-missing')}`,
   ],
   ['an empty key', withKey(''), 'apiKey is missing: check the setting that it comes from'],
   [
     'the webhook secret for the key',
     withKey(SECRET),
-    `401: x-api-key has a webhook secret: send the API key.${UNAUTHORIZED}`,
+    `401: x-api-key has a webhook secret: send the API key.${see('credentials.key-malformed')}`,
   ],
   [
     'the key of a partner',
     () => withKey(platform.demo.partner.apiKey)(),
-    `401: x-api-key has the key of a partner: send one of a site or a merchant.${UNAUTHORIZED}`,
+    `401: x-api-key has the key of a partner: send one of a site or a merchant.${see('credentials.merchant-key-needed')}`,
+  ],
+  [
+    'the id of another site',
+    () => create({}, clientOf({ siteId: 9999 })),
+    `401: This key is not of site 9999: send the merchantSiteId of the key, or a key of that site.${UNAUTHORIZED}`,
+  ],
+  [
+    'a field with another name',
+    () => create({ merchantOrderId: undefined, orderId: '17' }),
+    `400: merchantOrderId is required: rename orderId to merchantOrderId${INVALID}`,
   ],
   [
     'an amount as text',
@@ -123,12 +137,12 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   [
     'a clock that is ten minutes fast',
     verifying(() => ({ now: new Date(SIGNED_AT.getTime() + 600_000) })),
-    'The webhook was signed too long ago: 600 s from the present time, of which 300 s are accepted. Is the clock of this server right?',
+    'The webhook was signed too long ago: 600 s from the present time, of which 300 s are accepted. Its signature is right: either the clock of this server is ahead by this difference, or an old request was repeated',
   ],
   [
     'a clock that is ten minutes slow',
     verifying(() => ({ now: new Date(SIGNED_AT.getTime() - 600_000) })),
-    'The webhook was signed in the future: 600 s from the present time, of which 300 s are accepted. Is the clock of this server right?',
+    'The webhook was signed in the future: 600 s from the present time, of which 300 s are accepted. Its signature is right, so the clock of this server is behind by this difference: set it to the right time',
   ],
   [
     'a secret that is no base64',

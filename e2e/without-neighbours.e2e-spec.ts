@@ -74,11 +74,11 @@ function resume(): void {
 
 async function createSessions(count: number): Promise<void> {
   const client = gatewayClient(platform);
-  for (let index = 0; index < count; index++) {
-    const amount = 10_000 + index;
+  const create = async (amount: number): Promise<Session> => {
     const { sessionId } = await client.createSession(newSessionRequest(endpoint.url, { amount }));
-    sessions.push({ sessionId, amount });
-  }
+    return { sessionId, amount };
+  };
+  sessions.push(...(await Promise.all(Array.from({ length: count }, (_, index) => create(10_000 + index)))));
   await waitUntil('payment-processor to know the sessions', 10_000, async () => {
     const ids = sessions.map(({ sessionId }) => sessionId);
     const known = await platform.sql('SELECT 1 FROM payment_processor.payables WHERE payable_id = ANY($1::uuid[])', [

@@ -95,7 +95,7 @@ CREATE TABLE event_log (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 )
 PARTITION BY RANGE (occurred_at);
@@ -109,7 +109,7 @@ CREATE TABLE event_log_default (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
@@ -163,12 +163,16 @@ CREATE TABLE invoices (
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
     closed_at timestamp with time zone,
+    requested_by uuid,
+    cancelled_by uuid,
     CONSTRAINT invoices_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
+    CONSTRAINT invoices_cancelled CHECK (((cancelled_by IS NULL) OR ((payable_state = 'closed'::text) AND (requested_by IS NOT NULL)))),
     CONSTRAINT invoices_closed CHECK (((payable_state = ANY (ARRAY['paid'::text, 'refused'::text, 'closed'::text])) = (closed_at IS NOT NULL))),
     CONSTRAINT invoices_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT invoices_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT invoices_external_reference CHECK ((length(external_reference) <= 100)),
     CONSTRAINT invoices_invoice_fingerprint CHECK ((length(invoice_fingerprint) = 64)),
+    CONSTRAINT invoices_lifetime CHECK (((expires_at - created_at) <= '768:00:00'::interval)),
     CONSTRAINT invoices_line_items CHECK ((jsonb_array_length(line_items) <= 500)),
     CONSTRAINT invoices_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT invoices_origin CHECK ((length(origin) <= 100)),
@@ -219,6 +223,7 @@ CREATE TABLE known_sites (
     require_api_key boolean NOT NULL,
     allowed_hosts jsonb NOT NULL,
     keyless_mode text NOT NULL,
+    challenge_payers boolean NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT known_sites_keyless_mode CHECK ((keyless_mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT known_sites_merchant_name CHECK (((length(merchant_name) >= 1) AND (length(merchant_name) <= 100))),
@@ -397,7 +402,7 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 
 CREATE INDEX invoice_requests_by_time ON invoice_requests USING btree (created_at);
 
-CREATE INDEX invoices_at_till ON invoices USING btree (site_id, mode, site_reference, expires_at) WHERE (closed_at IS NULL);
+CREATE INDEX invoices_at_till ON invoices USING btree (site_id, mode, site_reference, expires_at) WHERE ((closed_at IS NULL) AND (requested_by IS NULL));
 
 CREATE UNIQUE INDEX invoices_by_code ON invoices USING btree (code);
 
@@ -408,6 +413,8 @@ CREATE UNIQUE INDEX invoices_one_open ON invoices USING btree (site_id, mode, ex
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
+
+CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 

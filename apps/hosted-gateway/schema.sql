@@ -110,7 +110,7 @@ CREATE TABLE event_log (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 )
 PARTITION BY RANGE (occurred_at);
@@ -124,7 +124,7 @@ CREATE TABLE event_log_default (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
@@ -137,7 +137,7 @@ CREATE TABLE heartbeats (
 CREATE TABLE hosted_payments (
     payment_reference text NOT NULL,
     session_id uuid NOT NULL,
-    snapshot jsonb NOT NULL,
+    snapshot json NOT NULL,
     accepted_at timestamp with time zone NOT NULL,
     version bigint NOT NULL,
     reversed_at timestamp with time zone,
@@ -169,7 +169,7 @@ CREATE TABLE inbox_default (
 CREATE TABLE invoice_payments (
     payment_reference text NOT NULL,
     invoice_reference uuid NOT NULL,
-    snapshot jsonb NOT NULL,
+    snapshot json NOT NULL,
     accepted_at timestamp with time zone NOT NULL,
     version bigint NOT NULL,
     reversed_at timestamp with time zone
@@ -202,6 +202,7 @@ CREATE TABLE known_invoices (
     currency text NOT NULL,
     line_items jsonb NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    is_payment_request boolean NOT NULL,
     max_payments integer NOT NULL,
     payable_state text NOT NULL,
     payable_version bigint NOT NULL,
@@ -225,9 +226,11 @@ CREATE TABLE known_merchants (
     features jsonb NOT NULL,
     minimum_amount bigint NOT NULL,
     maximum_amount bigint,
+    time_zones jsonb NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT known_merchants_maximum_amount CHECK (((maximum_amount >= 1) AND (maximum_amount <= '100000000000'::bigint))),
-    CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint)))
+    CONSTRAINT known_merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint))),
+    CONSTRAINT known_merchants_time_zones CHECK ((jsonb_typeof(time_zones) = 'array'::text))
 );
 
 CREATE TABLE known_sites (
@@ -239,6 +242,7 @@ CREATE TABLE known_sites (
     require_api_key boolean NOT NULL,
     allowed_hosts jsonb NOT NULL,
     keyless_mode text NOT NULL,
+    challenge_payers boolean NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT known_sites_keyless_mode CHECK ((keyless_mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT known_sites_merchant_name CHECK (((length(merchant_name) >= 1) AND (length(merchant_name) <= 100))),
@@ -267,6 +271,44 @@ CREATE TABLE known_webhook_secrets (
     CONSTRAINT known_webhook_secrets_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 
+CREATE TABLE merchant_logos (
+    merchant_id bigint NOT NULL,
+    hash text NOT NULL,
+    image bytea NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    CONSTRAINT merchant_logos_hash CHECK ((hash ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT merchant_logos_image CHECK ((length(image) <= 262144))
+);
+
+CREATE TABLE merchant_looks (
+    merchant_id bigint NOT NULL,
+    display_name text,
+    accent_colour text,
+    support_email text,
+    support_phone text,
+    support_url text,
+    terms_url text,
+    logo_hash text,
+    logo_width integer,
+    logo_height integer,
+    version bigint NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    set_by text NOT NULL,
+    set_txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    CONSTRAINT merchant_looks_accent_colour CHECK ((accent_colour ~ '^#[0-9a-f]{6}$'::text)),
+    CONSTRAINT merchant_looks_display_name CHECK ((length(display_name) <= 100)),
+    CONSTRAINT merchant_looks_logo CHECK ((num_nulls(logo_hash, logo_width, logo_height) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT merchant_looks_logo_hash CHECK ((logo_hash ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT merchant_looks_logo_height CHECK (((logo_height >= 1) AND (logo_height <= 160))),
+    CONSTRAINT merchant_looks_logo_width CHECK (((logo_width >= 1) AND (logo_width <= 480))),
+    CONSTRAINT merchant_looks_set_by CHECK ((length(set_by) <= 100)),
+    CONSTRAINT merchant_looks_support_email CHECK ((length(support_email) <= 254)),
+    CONSTRAINT merchant_looks_support_phone CHECK ((length(support_phone) <= 31)),
+    CONSTRAINT merchant_looks_support_url CHECK (((support_url ~ '^https://'::text) AND (length(support_url) <= 500))),
+    CONSTRAINT merchant_looks_terms_url CHECK (((terms_url ~ '^https://'::text) AND (length(terms_url) <= 500))),
+    CONSTRAINT merchant_looks_version CHECK ((version >= 0))
+);
+
 CREATE TABLE migrations (
     id integer NOT NULL,
     "timestamp" bigint NOT NULL,
@@ -282,6 +324,16 @@ CREATE SEQUENCE migrations_id_seq
     CACHE 1;
 
 ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
+
+CREATE TABLE receipt_mails (
+    mail_id uuid NOT NULL,
+    payment_reference text NOT NULL,
+    address_hash text NOT NULL,
+    merchant_id bigint,
+    sent_at timestamp with time zone NOT NULL,
+    CONSTRAINT receipt_mails_address_hash CHECK ((length(address_hash) = 22)),
+    CONSTRAINT receipt_mails_payment_reference CHECK ((length(payment_reference) <= 100))
+);
 
 CREATE TABLE relay_cursors (
     target text NOT NULL,
@@ -328,6 +380,7 @@ CREATE TABLE sessions (
     origin text NOT NULL,
     site_name text,
     custom_fields jsonb NOT NULL,
+    basket jsonb,
     locale text,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
@@ -338,6 +391,7 @@ CREATE TABLE sessions (
     traceparent text,
     CONSTRAINT sessions_amount CHECK (((amount >= 1) AND (amount <= '100000000000'::bigint))),
     CONSTRAINT sessions_api_version CHECK ((api_version = ANY (ARRAY['v3'::text, 'v3.1'::text]))),
+    CONSTRAINT sessions_basket CHECK ((pg_column_size(basket) <= 393216)),
     CONSTRAINT sessions_cancel_url CHECK ((length(cancel_url) <= 2048)),
     CONSTRAINT sessions_code CHECK ((code ~ '^[0-9]{20}$'::text)),
     CONSTRAINT sessions_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -359,12 +413,31 @@ CREATE TABLE sessions (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE site_attack_levels (
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint NOT NULL,
+    level integer NOT NULL,
+    until timestamp with time zone NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT site_attack_levels_level CHECK (((level >= 0) AND (level <= 3))),
+    CONSTRAINT site_attack_levels_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
 CREATE TABLE subscribed_types (
     type text NOT NULL,
     replay_id uuid NOT NULL,
     backfilled_at timestamp with time zone,
     next_replay_id uuid,
     renewed_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE used_challenges (
+    challenge_id uuid NOT NULL,
+    reference uuid NOT NULL,
+    solution integer NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT used_challenges_solution CHECK ((solution >= 0))
 );
 
 ALTER TABLE ONLY event_log ATTACH PARTITION event_log_default DEFAULT;
@@ -418,6 +491,15 @@ ALTER TABLE ONLY known_till_codes
 ALTER TABLE ONLY known_webhook_secrets
     ADD CONSTRAINT known_webhook_secrets_pkey PRIMARY KEY (secret_id);
 
+ALTER TABLE ONLY merchant_logos
+    ADD CONSTRAINT merchant_logos_pkey PRIMARY KEY (merchant_id, hash);
+
+ALTER TABLE ONLY merchant_looks
+    ADD CONSTRAINT merchant_looks_pkey PRIMARY KEY (merchant_id);
+
+ALTER TABLE ONLY receipt_mails
+    ADD CONSTRAINT receipt_mails_pkey PRIMARY KEY (mail_id);
+
 ALTER TABLE ONLY relay_cursors
     ADD CONSTRAINT relay_cursors_pkey PRIMARY KEY (target);
 
@@ -433,8 +515,14 @@ ALTER TABLE ONLY sessions
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (session_id);
 
+ALTER TABLE ONLY site_attack_levels
+    ADD CONSTRAINT site_attack_levels_pkey PRIMARY KEY (mode, merchant_id, site_id);
+
 ALTER TABLE ONLY subscribed_types
     ADD CONSTRAINT subscribed_types_pkey PRIMARY KEY (type);
+
+ALTER TABLE ONLY used_challenges
+    ADD CONSTRAINT used_challenges_pkey PRIMARY KEY (challenge_id);
 
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, message_id);
 
@@ -458,11 +546,29 @@ CREATE INDEX known_api_keys_usable ON known_api_keys USING btree (merchant_id, m
 
 CREATE UNIQUE INDEX known_invoices_by_code ON known_invoices USING btree (code);
 
+CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
+
 CREATE INDEX known_webhook_secrets_usable ON known_webhook_secrets USING btree (merchant_id, site_id, mode) WHERE (NOT revoked);
+
+CREATE INDEX merchant_logos_by_hash ON merchant_logos USING btree (hash);
+
+CREATE INDEX merchant_looks_by_change ON merchant_looks USING btree (set_txid);
+
+CREATE INDEX receipt_mails_by_address ON receipt_mails USING btree (address_hash, sent_at);
+
+CREATE INDEX receipt_mails_by_merchant ON receipt_mails USING btree (merchant_id, sent_at) WHERE (merchant_id IS NOT NULL);
+
+CREATE INDEX receipt_mails_by_payment ON receipt_mails USING btree (payment_reference);
+
+CREATE INDEX receipt_mails_by_time ON receipt_mails USING btree (sent_at);
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
 CREATE UNIQUE INDEX sessions_by_code ON sessions USING btree (code);
+
+CREATE INDEX site_attack_levels_until ON site_attack_levels USING btree (until) WHERE (level > 0);
+
+CREATE INDEX used_challenges_by_expiry ON used_challenges USING btree (expires_at);
 
 ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
 
@@ -505,9 +611,15 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_till_codes TO svc_hosted_gatewa
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_webhook_secrets TO svc_hosted_gateway;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE merchant_logos TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE merchant_looks TO svc_hosted_gateway;
+
 GRANT SELECT ON TABLE migrations TO svc_hosted_gateway;
 
 GRANT USAGE ON SEQUENCE migrations_id_seq TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE receipt_mails TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_hosted_gateway;
 
@@ -517,7 +629,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sessions TO svc_hosted_gateway;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE site_attack_levels TO svc_hosted_gateway;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE subscribed_types TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE used_challenges TO svc_hosted_gateway;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE svc_hosted_gateway_owner IN SCHEMA public GRANT USAGE ON SEQUENCES  TO svc_hosted_gateway;
 

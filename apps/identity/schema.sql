@@ -75,6 +75,7 @@ CREATE TABLE api_keys (
     sealed text NOT NULL,
     is_primary boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
     revoked_at timestamp with time zone,
     version bigint NOT NULL,
     CONSTRAINT api_keys_hash_shape CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
@@ -172,7 +173,7 @@ CREATE TABLE event_log (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 )
 PARTITION BY RANGE (occurred_at);
@@ -186,7 +187,7 @@ CREATE TABLE event_log_default (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
@@ -205,6 +206,20 @@ PARTITION BY RANGE (occurred_at);
 CREATE TABLE inbox_default (
     message_id uuid NOT NULL,
     occurred_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE invitations (
+    invitation_id uuid NOT NULL,
+    token_hash text NOT NULL,
+    merchant_id bigint NOT NULL,
+    site_id bigint,
+    role text NOT NULL,
+    email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitations_email_length CHECK (((length(email) >= 3) AND (length(email) <= 254))),
+    CONSTRAINT invitations_role CHECK ((role = ANY (ARRAY['owner'::text, 'finance'::text, 'support'::text, 'developer'::text]))),
+    CONSTRAINT invitations_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
 );
 
 CREATE TABLE partner_credentials (
@@ -270,6 +285,20 @@ CREATE TABLE login_successes (
     CONSTRAINT login_successes_email_shape CHECK ((email ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE mails (
+    mail_id uuid NOT NULL,
+    merchant_id bigint NOT NULL,
+    state text NOT NULL,
+    sealed_mail text,
+    attempts smallint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT mails_attempts_range CHECK (((attempts >= 0) AND (attempts <= 1000))),
+    CONSTRAINT mails_content CHECK (((state = 'waiting'::text) = (sealed_mail IS NOT NULL))),
+    CONSTRAINT mails_sealed_mail_length CHECK (((length(sealed_mail) >= 1) AND (length(sealed_mail) <= 32768))),
+    CONSTRAINT mails_state CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'rejected'::text, 'cancelled'::text])))
+);
+
 CREATE TABLE merchants (
     merchant_id bigint NOT NULL,
     name text NOT NULL,
@@ -279,6 +308,7 @@ CREATE TABLE merchants (
     grants jsonb NOT NULL,
     fees jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    time_zones jsonb NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT merchants_features_object CHECK ((jsonb_typeof(features) = 'object'::text)),
     CONSTRAINT merchants_fees CHECK (((NOT (fees @? '$.*."basisPoints"?(@ < 0 || @ > 1000)'::jsonpath)) AND (NOT (fees @? '$.*."fixedAmount"?(@ < 0 || @ > 10000)'::jsonpath)))),
@@ -286,6 +316,7 @@ CREATE TABLE merchants (
     CONSTRAINT merchants_maximum_amount CHECK (((maximum_amount >= minimum_amount) AND (maximum_amount <= '100000000000'::bigint))),
     CONSTRAINT merchants_minimum_amount CHECK (((minimum_amount >= 1) AND (minimum_amount <= '100000000000'::bigint))),
     CONSTRAINT merchants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT merchants_time_zones CHECK (((jsonb_typeof(time_zones) = 'array'::text) AND ((jsonb_array_length(time_zones) >= 1) AND (jsonb_array_length(time_zones) <= 100)))),
     CONSTRAINT merchants_version_positive CHECK ((version > 0))
 );
 
@@ -330,6 +361,83 @@ ALTER TABLE partner_credentials ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE passkey_challenges (
+    token_hash text NOT NULL,
+    purpose text NOT NULL,
+    subject text NOT NULL,
+    challenge text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT passkey_challenges_challenge_length CHECK (((length(challenge) >= 1) AND (length(challenge) <= 128))),
+    CONSTRAINT passkey_challenges_purpose CHECK ((purpose = ANY (ARRAY['sign-in'::text, 'registration'::text]))),
+    CONSTRAINT passkey_challenges_subject_length CHECK (((length(subject) >= 1) AND (length(subject) <= 64))),
+    CONSTRAINT passkey_challenges_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE passkeys (
+    passkey_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    credential_id text NOT NULL,
+    public_key bytea NOT NULL,
+    counter bigint NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT passkeys_counter_range CHECK (((counter >= 0) AND (counter <= '4294967295'::bigint))),
+    CONSTRAINT passkeys_credential_id_length CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1364))),
+    CONSTRAINT passkeys_name_length CHECK (((length(name) >= 1) AND (length(name) <= 60))),
+    CONSTRAINT passkeys_public_key_length CHECK (((length(public_key) >= 1) AND (length(public_key) <= 4096)))
+);
+
+CREATE TABLE people (
+    person_id uuid NOT NULL,
+    email text NOT NULL,
+    name text NOT NULL,
+    password_hash text NOT NULL,
+    totp_secret text,
+    totp_created_at timestamp with time zone,
+    totp_last_step bigint,
+    new_totp_secret text,
+    new_totp_expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    last_sign_in_at timestamp with time zone,
+    CONSTRAINT people_email_length CHECK (((length(email) >= 3) AND (length(email) <= 254))),
+    CONSTRAINT people_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT people_new_totp CHECK ((num_nulls(new_totp_secret, new_totp_expires_at) = ANY (ARRAY[0, 2]))),
+    CONSTRAINT people_new_totp_secret_length CHECK (((length(new_totp_secret) >= 1) AND (length(new_totp_secret) <= 1024))),
+    CONSTRAINT people_password_hash_shape CHECK ((password_hash ~~ '$argon2id$%'::text)),
+    CONSTRAINT people_totp CHECK ((num_nulls(totp_secret, totp_created_at, totp_last_step) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT people_totp_secret_length CHECK (((length(totp_secret) >= 1) AND (length(totp_secret) <= 1024)))
+);
+
+CREATE TABLE person_roles (
+    merchant_id bigint NOT NULL,
+    person_id uuid NOT NULL,
+    site_id bigint,
+    role text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT person_roles_role CHECK ((role = ANY (ARRAY['owner'::text, 'finance'::text, 'support'::text, 'developer'::text])))
+);
+
+CREATE TABLE person_sessions (
+    session_id uuid NOT NULL,
+    token_hash text NOT NULL,
+    person_id uuid NOT NULL,
+    browser text NOT NULL,
+    method text NOT NULL,
+    device_name text,
+    device_address text,
+    set_up_required boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    authenticated_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT person_sessions_browser_shape CHECK ((browser ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT person_sessions_device CHECK ((num_nulls(device_name, device_address) = ANY (ARRAY[0, 2]))),
+    CONSTRAINT person_sessions_device_address_length CHECK (((length(device_address) >= 1) AND (length(device_address) <= 45))),
+    CONSTRAINT person_sessions_device_name_length CHECK (((length(device_name) >= 1) AND (length(device_name) <= 60))),
+    CONSTRAINT person_sessions_method CHECK ((method = ANY (ARRAY['password'::text, 'passkey'::text, 'link'::text]))),
+    CONSTRAINT person_sessions_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE relay_cursors (
     target text NOT NULL,
     txid xid8 NOT NULL,
@@ -364,6 +472,24 @@ CREATE TABLE sealing_key (
     CONSTRAINT sealing_key_only_one CHECK (only_one)
 );
 
+CREATE TABLE sign_in_failures (
+    attempt_id uuid NOT NULL,
+    subject text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_failures_subject_shape CHECK ((subject ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE sign_in_tokens (
+    token_hash text NOT NULL,
+    kind text NOT NULL,
+    person_id uuid NOT NULL,
+    codes smallint NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_tokens_codes_range CHECK (((codes >= 0) AND (codes <= 5))),
+    CONSTRAINT sign_in_tokens_kind CHECK ((kind = ANY (ARRAY['password'::text, 'link'::text]))),
+    CONSTRAINT sign_in_tokens_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE sites (
     site_id bigint NOT NULL,
     merchant_id bigint NOT NULL,
@@ -374,6 +500,7 @@ CREATE TABLE sites (
     keyless_mode text NOT NULL,
     webhook_url text,
     webhook_enabled boolean NOT NULL,
+    challenge_payers boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT sites_allowed_hosts_array CHECK ((jsonb_typeof(allowed_hosts) = 'array'::text)),
@@ -427,6 +554,7 @@ CREATE TABLE webhook_secrets (
     site_id bigint NOT NULL,
     sealed text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
     revoked_at timestamp with time zone,
     version bigint NOT NULL,
     CONSTRAINT webhook_secrets_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
@@ -479,11 +607,23 @@ ALTER TABLE ONLY inbox
 ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_one_each UNIQUE NULLS NOT DISTINCT (merchant_id, email, site_id);
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (invitation_id);
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_token UNIQUE (token_hash);
+
 ALTER TABLE ONLY login_failures
     ADD CONSTRAINT login_failures_pkey PRIMARY KEY (attempt_id, subject);
 
 ALTER TABLE ONLY login_successes
     ADD CONSTRAINT login_successes_pkey PRIMARY KEY (address, email);
+
+ALTER TABLE ONLY mails
+    ADD CONSTRAINT mails_pkey PRIMARY KEY (mail_id);
 
 ALTER TABLE ONLY merchants
     ADD CONSTRAINT merchants_pkey PRIMARY KEY (merchant_id);
@@ -493,6 +633,30 @@ ALTER TABLE ONLY organisations
 
 ALTER TABLE ONLY partner_credentials
     ADD CONSTRAINT partner_credentials_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY passkey_challenges
+    ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_credential UNIQUE (credential_id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (passkey_id);
+
+ALTER TABLE ONLY people
+    ADD CONSTRAINT people_email UNIQUE (email);
+
+ALTER TABLE ONLY people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (person_id);
+
+ALTER TABLE ONLY person_roles
+    ADD CONSTRAINT person_roles_one_each UNIQUE NULLS NOT DISTINCT (merchant_id, person_id, site_id);
+
+ALTER TABLE ONLY person_sessions
+    ADD CONSTRAINT person_sessions_pkey PRIMARY KEY (session_id);
+
+ALTER TABLE ONLY person_sessions
+    ADD CONSTRAINT person_sessions_token UNIQUE (token_hash);
 
 ALTER TABLE ONLY relay_cursors
     ADD CONSTRAINT relay_cursors_pkey PRIMARY KEY (target);
@@ -505,6 +669,12 @@ ALTER TABLE ONLY replays
 
 ALTER TABLE ONLY sealing_key
     ADD CONSTRAINT sealing_key_pkey PRIMARY KEY (only_one);
+
+ALTER TABLE ONLY sign_in_failures
+    ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (attempt_id, subject);
+
+ALTER TABLE ONLY sign_in_tokens
+    ADD CONSTRAINT sign_in_tokens_pkey PRIMARY KEY (token_hash);
 
 ALTER TABLE ONLY sites
     ADD CONSTRAINT sites_owner UNIQUE (merchant_id, site_id);
@@ -533,6 +703,8 @@ ALTER TABLE ONLY users
 ALTER TABLE ONLY webhook_secrets
     ADD CONSTRAINT webhook_secrets_pkey PRIMARY KEY (secret_id);
 
+CREATE INDEX api_keys_ending ON api_keys USING btree (ends_at) WHERE ((ends_at IS NOT NULL) AND (revoked_at IS NULL));
+
 CREATE UNIQUE INDEX api_keys_hash ON api_keys USING btree (hash);
 
 CREATE INDEX api_keys_of_owner ON api_keys USING btree (merchant_id, site_id, ordinal);
@@ -547,6 +719,10 @@ CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
 CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
 
+CREATE INDEX invitations_expired ON invitations USING btree (expires_at);
+
+CREATE INDEX invitations_of_email ON invitations USING btree (email);
+
 CREATE INDEX login_failures_at ON login_failures USING btree (at);
 
 CREATE INDEX login_failures_of_subject ON login_failures USING btree (subject, at);
@@ -555,13 +731,41 @@ CREATE INDEX login_successes_at ON login_successes USING btree (at);
 
 CREATE INDEX login_successes_of_address ON login_successes USING btree (address, at);
 
+CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX mails_expired ON mails USING btree (expires_at);
+
+CREATE INDEX mails_of_merchant ON mails USING btree (merchant_id, expires_at);
+
 CREATE UNIQUE INDEX partner_credentials_hash ON partner_credentials USING btree (hash);
 
 CREATE INDEX partner_credentials_of_owner ON partner_credentials USING btree (organisation_id, kind, ordinal);
 
+CREATE INDEX passkey_challenges_expired ON passkey_challenges USING btree (expires_at);
+
+CREATE INDEX passkey_challenges_of_subject ON passkey_challenges USING btree (subject, expires_at);
+
+CREATE INDEX passkeys_of_person ON passkeys USING btree (person_id, created_at);
+
+CREATE INDEX person_roles_of_person ON person_roles USING btree (person_id);
+
+CREATE INDEX person_sessions_expired ON person_sessions USING btree (expires_at);
+
+CREATE INDEX person_sessions_of_person ON person_sessions USING btree (person_id, created_at);
+
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
+CREATE INDEX sign_in_failures_at ON sign_in_failures USING btree (at);
+
+CREATE INDEX sign_in_failures_of_subject ON sign_in_failures USING btree (subject, at);
+
+CREATE INDEX sign_in_tokens_expired ON sign_in_tokens USING btree (expires_at);
+
+CREATE INDEX sign_in_tokens_of_person ON sign_in_tokens USING btree (person_id, expires_at);
+
 CREATE INDEX token_keys_order ON token_keys USING btree (signs_from) WHERE (withdrawn_at IS NULL);
+
+CREATE INDEX webhook_secrets_ending ON webhook_secrets USING btree (ends_at) WHERE ((ends_at IS NOT NULL) AND (revoked_at IS NULL));
 
 CREATE INDEX webhook_secrets_of_site ON webhook_secrets USING btree (merchant_id, site_id, ordinal);
 
@@ -585,8 +789,35 @@ ALTER TABLE ONLY audit_log
 ALTER TABLE ONLY customers
     ADD CONSTRAINT customers_user_of_organisation FOREIGN KEY (organisation_id, mode, user_id) REFERENCES users(organisation_id, mode, user_id);
 
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_site FOREIGN KEY (merchant_id, site_id) REFERENCES sites(merchant_id, site_id);
+
+ALTER TABLE ONLY mails
+    ADD CONSTRAINT mails_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
+
 ALTER TABLE ONLY partner_credentials
     ADD CONSTRAINT partner_credentials_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(organisation_id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY person_roles
+    ADD CONSTRAINT person_roles_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
+
+ALTER TABLE ONLY person_roles
+    ADD CONSTRAINT person_roles_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id);
+
+ALTER TABLE ONLY person_roles
+    ADD CONSTRAINT person_roles_site FOREIGN KEY (merchant_id, site_id) REFERENCES sites(merchant_id, site_id);
+
+ALTER TABLE ONLY person_sessions
+    ADD CONSTRAINT person_sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sign_in_tokens
+    ADD CONSTRAINT sign_in_tokens_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY sites
     ADD CONSTRAINT sites_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
@@ -622,6 +853,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_identity;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invitations TO svc_identity;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE partner_credentials TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_identity;
@@ -633,6 +866,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_token_keys TO svc_identity;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE login_failures TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE login_successes TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE mails TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE merchants TO svc_identity;
 
@@ -646,6 +881,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE organisations TO svc_identity;
 
 GRANT USAGE ON SEQUENCE partner_credentials_ordinal_seq TO svc_identity;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE passkey_challenges TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE passkeys TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE people TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_roles TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO svc_identity;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_identity;
@@ -653,6 +898,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_identity;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sealing_key TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_failures TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_tokens TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sites TO svc_identity;
 

@@ -118,7 +118,7 @@ CREATE TABLE event_log (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 )
 PARTITION BY RANGE (occurred_at);
@@ -132,7 +132,7 @@ CREATE TABLE event_log_default (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
@@ -186,6 +186,7 @@ CREATE TABLE known_sites (
     require_api_key boolean NOT NULL,
     allowed_hosts jsonb NOT NULL,
     keyless_mode text NOT NULL,
+    challenge_payers boolean NOT NULL,
     version bigint NOT NULL,
     CONSTRAINT known_sites_keyless_mode CHECK ((keyless_mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT known_sites_merchant_name CHECK (((length(merchant_name) >= 1) AND (length(merchant_name) <= 100))),
@@ -232,7 +233,7 @@ CREATE TABLE notifications (
     CONSTRAINT notifications_body CHECK (((octet_length(body) >= 2) AND (octet_length(body) <= 1048576))),
     CONSTRAINT notifications_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
     CONSTRAINT notifications_position CHECK (("position" > 0)),
-    CONSTRAINT notifications_type CHECK ((type = ANY (ARRAY['payment'::text, 'refund'::text])))
+    CONSTRAINT notifications_type CHECK ((type = ANY (ARRAY['payment'::text, 'refund'::text, 'dispute'::text])))
 );
 
 CREATE TABLE payments (
@@ -375,11 +376,13 @@ CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) W
 
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
+CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
+
 CREATE INDEX notifications_kept_since ON notifications USING btree (kept_since);
 
 CREATE INDEX payments_by_date ON ONLY payments USING brin (payment_utc_date) WITH (pages_per_range='32', autosummarize='on');
 
-CREATE INDEX payments_of_external_reference ON ONLY payments USING btree (generation, merchant_id, mode, external_reference, payment_utc_date, payment_reference);
+CREATE INDEX payments_of_external_reference ON ONLY payments USING btree (generation, merchant_id, mode, external_reference, payment_utc_date, payment_reference, site_id);
 
 CREATE INDEX payments_of_invoice ON ONLY payments USING btree (generation, merchant_id, mode, invoice_reference, payment_utc_date, payment_reference);
 

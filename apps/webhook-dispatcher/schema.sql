@@ -54,23 +54,21 @@ CREATE FUNCTION lock_sessions(session_ids uuid[]) RETURNS void
                  ORDER BY key OFFSET 0) AS sorted;
       END $$;
 
-CREATE FUNCTION record_notifications(given json, now timestamp with time zone, permitted uuid[], lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
+CREATE FUNCTION record_notifications(given json, session_ids uuid[], paid_session_ids uuid[], now timestamp with time zone, permitted uuid[], lease uuid, lease_end timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE plpgsql
     AS $$
-      DECLARE
-        session_ids uuid[] := ARRAY(SELECT session_id FROM json_populate_recordset(NULL::notifications, given) WHERE session_id IS NOT NULL);
       BEGIN
         -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous holder
         -- of the locks committed.
         PERFORM lock_sessions(session_ids);
 
-        -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment and one for each
-        -- refund: a repeated event inserts no second one. Each look-up is a lateral subquery with LIMIT 1, because
+        -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment, for each refund
+        -- and for each change of a dispute: a repeated event inserts no second one. Each look-up is a lateral subquery with LIMIT 1, because
         -- PostgreSQL expects 100 rows from the argument, and would plan an EXISTS as a scan of all notifications.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, created_at, state, next_attempt_at, lease_id, leased_until)
           SELECT id, webhook_id, recipient, type, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version, url, endpoint, fields, traceparent, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
-                 CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
+                 CASE WHEN NOT is_paid THEN now END,
                  CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
             FROM (SELECT checked.*, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
                     FROM (SELECT new.*, success.found IS NOT NULL AS is_paid, failed.found IS NOT NULL AS is_failed_being_sent,
@@ -86,7 +84,7 @@ CREATE FUNCTION record_notifications(given json, now timestamp with time zone, p
                                                 WHERE c.merchant_id = new.merchant_id AND c.endpoint = new.endpoint
                                                   AND c.open_until IS NOT NULL LIMIT 1) AS circuit ON true) AS checked) AS decided
            -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
-           ORDER BY payment_reference, recipient, webhook_id
+           ORDER BY id
           ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
@@ -94,8 +92,7 @@ CREATE FUNCTION record_notifications(given json, now timestamp with time zone, p
         -- A Success supersedes each Failed of its session. The lease of such a Failed stays: the process that is sending it
         -- finishes, and only then the Success is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
-         WHERE session_id IN (SELECT new.session_id FROM json_populate_recordset(NULL::notifications, given) AS new
-                               WHERE new.payment_status = 'Success')
+         WHERE session_id = ANY(paid_session_ids)
            AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
       END $$;
 
@@ -166,9 +163,11 @@ CREATE TABLE delivery_attempts (
     status_code integer,
     error_class text,
     response text,
+    hint text,
     CONSTRAINT delivery_attempts_duration CHECK ((duration_ms >= 0)),
     CONSTRAINT delivery_attempts_error_class CHECK ((length(error_class) <= 100)),
     CONSTRAINT delivery_attempts_explained CHECK (((outcome <> 'unanswered'::text) OR (error_class IS NOT NULL))),
+    CONSTRAINT delivery_attempts_hint CHECK ((length(hint) <= 2100)),
     CONSTRAINT delivery_attempts_number CHECK ((attempt_number > 0)),
     CONSTRAINT delivery_attempts_outcome CHECK ((outcome = ANY (ARRAY['acknowledged'::text, 'refused'::text, 'unanswered'::text]))),
     CONSTRAINT delivery_attempts_response CHECK ((length(response) <= 2000)),
@@ -192,7 +191,7 @@ CREATE TABLE event_log (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 )
 PARTITION BY RANGE (occurred_at);
@@ -206,7 +205,7 @@ CREATE TABLE event_log_default (
     aggregate_version bigint NOT NULL,
     occurred_at timestamp with time zone NOT NULL,
     traceparent text,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
@@ -284,7 +283,7 @@ CREATE TABLE notifications (
     CONSTRAINT notifications_recipient CHECK (
 CASE recipient
     WHEN 'session'::text THEN ((type = 'payment'::text) AND (session_id IS NOT NULL) AND (api_version IS NOT NULL))
-    WHEN 'site'::text THEN ((type = ANY (ARRAY['payment'::text, 'refund'::text])) AND (session_id IS NULL) AND (api_version IS NULL))
+    WHEN 'site'::text THEN ((type = ANY (ARRAY['payment'::text, 'refund'::text, 'dispute'::text])) AND (session_id IS NULL) AND (api_version IS NULL))
     ELSE false
 END),
     CONSTRAINT notifications_schedule_position CHECK (((schedule_position >= 0) AND (schedule_position <= 12))),
@@ -292,7 +291,8 @@ END),
     CONSTRAINT notifications_superseded_failed CHECK (((state <> 'superseded'::text) OR (payment_status = 'Failed'::text))),
     CONSTRAINT notifications_traceparent CHECK ((length(traceparent) <= 100)),
     CONSTRAINT notifications_url_length CHECK ((length(url) <= 2048))
-);
+)
+WITH (fillfactor='55');
 
 CREATE TABLE relay_cursors (
     target text NOT NULL,
@@ -428,13 +428,11 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 
 CREATE INDEX notifications_due_of_merchant ON notifications USING btree (merchant_id, endpoint, next_attempt_at) WHERE (state = 'pending'::text);
 
-CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state);
+CREATE INDEX notifications_of_merchant_by_id ON notifications USING btree (merchant_id, id, created_at, state) WHERE (state <> 'pending'::text);
 
 CREATE INDEX notifications_of_session ON notifications USING btree (session_id);
 
-CREATE INDEX notifications_of_site ON notifications USING btree (merchant_id, site_id, mode, id);
-
-CREATE UNIQUE INDEX notifications_one_each ON notifications USING btree (payment_reference, recipient, webhook_id);
+CREATE INDEX notifications_of_site ON notifications USING btree (merchant_id, site_id, mode, id) WHERE (state <> 'pending'::text);
 
 CREATE INDEX notifications_pending ON notifications USING btree (id, merchant_id) WHERE (state = 'pending'::text);
 

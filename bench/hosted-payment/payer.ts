@@ -2,46 +2,29 @@
  * Makes hosted payments over real HTTP: the calls of the merchant's server, those of the payment page, and the wait for
  * the webhook.
  */
-import { randomUUID } from 'node:crypto';
-import { constants, gunzipSync } from 'node:zlib';
+import { randomInt, randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import { buildPayRequest, PAGE_HEADERS, readBeginning, SCRIPT_HEADERS } from '../payment-page/page-request.ts';
 import type { Merchant } from '../platforms/system.ts';
-import { encryptCard } from './encrypt-card.ts';
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
 
 const CARD = {
-  cardNumber: '4242424242424242',
   cvv: '123',
   holderName: 'Thandi Nkosi',
   expiryMonth: 12,
   expiryYear: 2035,
 };
+/** Each payer has a card of its own, as in reality: attempts with one card wait for each other. */
+function newCardNumber(): string {
+  const digits = `51${String(randomInt(10 ** 13)).padStart(13, '0')}`;
+  const sum = [...digits].reduce((total, digit, index) => {
+    const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
 const CONNECTIONS = 512;
-/** The headers of a browser. The gateway compresses the page, and checks the origin of a payment. */
-const BROWSER_HEADERS = {
-  'user-agent':
-    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36',
-  'accept-encoding': 'gzip, deflate, br, zstd',
-  'accept-language': 'en-ZA,en-GB;q=0.9,en-US;q=0.8,en;q=0.7',
-};
-const PAGE_HEADERS = {
-  ...BROWSER_HEADERS,
-  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
-  'upgrade-insecure-requests': '1',
-  'sec-fetch-site': 'cross-site',
-  'sec-fetch-mode': 'navigate',
-  'sec-fetch-dest': 'document',
-};
-const SCRIPT_HEADERS = {
-  ...BROWSER_HEADERS,
-  accept: '*/*',
-  'content-type': 'application/json',
-  'sec-fetch-site': 'same-origin',
-  'sec-fetch-mode': 'cors',
-  'sec-fetch-dest': 'empty',
-};
-/** The data for the script of the page are within these first bytes of the compressed page. */
-const READ_BYTES = 8_000;
 
 /** Time at which each stage of a payment ended, as performance.now() in milliseconds. */
 export interface PaymentTimings {
@@ -79,7 +62,7 @@ export class Payers {
     const session = performance.now();
     const page = readBeginning(await this.downloadPage(redirectUrl));
     const pageAt = performance.now();
-    const payRequest = buildPayRequest(page, sessionId);
+    const payRequest = buildPayment(page, sessionId);
     const encrypted = performance.now();
     const payResponse = await this.post(`/pay/${sessionId}/payments`, payRequest, this.scriptHeaders);
     const paid = performance.now();
@@ -94,6 +77,13 @@ export class Payers {
       paid,
       webhook: await this.endpoint.waitForWebhook(sessionId),
     };
+  }
+
+  /** Opens the page of a new session. The returned function sends the payment, and returns the gateway's response. */
+  async openPage(): Promise<() => Promise<string>> {
+    const { sessionId, redirectUrl } = await this.createSession();
+    const payRequest = buildPayment(readBeginning(await this.downloadPage(redirectUrl)), sessionId);
+    return () => this.post(`/pay/${sessionId}/payments`, payRequest, this.scriptHeaders);
   }
 
   async createSession(): Promise<{ sessionId: string; redirectUrl: string }> {
@@ -136,23 +126,7 @@ export class Payers {
   }
 }
 
-/** The beginning of a compressed page. Browsers decompress the whole page, but do not share the server's processors. */
-function readBeginning(page: Buffer): string {
-  return gunzipSync(page.subarray(0, READ_BYTES), { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1');
-}
-
-/** Encrypts the card for this session and payment, as the script of the page does. */
-function buildPayRequest(page: string, sessionId: string): string {
-  const readAttribute = (name: string): string => {
-    const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
-    if (value === undefined) throw new Error(`The page has no data-${name}.`);
-    return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-  };
-  // A commit that `--against` names may have another word for the number of the payment.
-  const hasOldName = page.includes(' data-try="');
-  const paymentNumber = Number(readAttribute(hasOldName ? 'try' : 'payment-number'));
-  const binding = { sessionId, paymentNumber, try: paymentNumber, expiresAt: readAttribute('expires-at') };
-  const encryptedCard = encryptCard({ card: CARD, binding }, readAttribute('encryption-key'));
-  const reference = randomUUID();
-  return JSON.stringify({ reference, ...(hasOldName ? { try: paymentNumber } : { paymentNumber }), encryptedCard });
+/** The body of a payment with a new card. */
+function buildPayment(page: string, sessionId: string): string {
+  return JSON.stringify(buildPayRequest(page, sessionId, { ...CARD, cardNumber: newCardNumber() }));
 }

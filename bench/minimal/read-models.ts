@@ -31,7 +31,7 @@ export async function insertCodes(query: Query, sessions: SessionCreated[]): Pro
 export async function closeCodes(query: Query, payments: PaymentSnapshot[]): Promise<void> {
   await query(
     'close codes',
-    `INSERT INTO code_decoder.session_codes AS c (session_id, closed_at) SELECT id, now() FROM unnest($1::uuid[]) AS n(id)
+    `INSERT INTO code_decoder.session_codes AS c (session_id, closed_at) SELECT DISTINCT id, now() FROM unnest($1::uuid[]) AS n(id)
      ON CONFLICT (session_id) DO UPDATE SET closed_at = excluded.closed_at WHERE c.closed_at IS NULL`,
     [payments.map(({ sessionId }) => sessionId)],
   );

@@ -5,18 +5,26 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
+import type { DemoAcquirer } from '../../tools/svc/settings/settings.ts';
 import type { ProcessGroups } from '../measuring/cpu.ts';
-import type { RunningSystem, System } from './system.ts';
+import type { Merchant, RunningSystem, System } from './system.ts';
 
 export interface RunningPlatform extends RunningSystem {
+  readonly demo: Demo;
+  /** The emulator of Adyen, which runs with the option `acquirer`. */
+  readonly adyenEmulatorUrl: string;
+  /** Folder of the platform's data, with demo.json and the file of the simulated bank. */
+  readonly dataDir: string;
   /** Starts the stopped platform again with the same data. */
   restart(): Promise<RunningPlatform>;
+  /** Runs `./svc` with the data and the ports of this platform. */
+  svc(...args: string[]): Promise<void>;
 }
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const PORTS_OF_PLATFORM = 50;
-/** Each platform has its own ports, so that several can run side by side. */
-let nextPortBase = 18_700;
+/** Each platform has its own ports, so that several can run side by side. SVC_PORT_BASE chooses other ports. */
+let nextPortBase = Number(process.env['SVC_PORT_BASE'] ?? 18_700);
 
 export type Deployment = 'embedded' | 'rabbitmq' | 'distributed';
 
@@ -34,6 +42,8 @@ interface PlatformOptions {
   /** Further environment variables for `./svc`, for example those of OpenTelemetry. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly acquirerLatencyMs?: number;
+  /** Acquirer of the demo merchants: `adyen-emulator`. Default: the simulated bank. */
+  readonly acquirer?: DemoAcquirer;
   /** See {@link System.halfLoadOf}. */
   readonly halfLoadOf?: string;
   readonly root?: string;
@@ -46,6 +56,7 @@ export function newPlatform(
     folder = deployment,
     settings = {},
     acquirerLatencyMs = 0,
+    acquirer,
     halfLoadOf,
     root = ROOT,
   }: PlatformOptions = {},
@@ -62,6 +73,7 @@ export function newPlatform(
         dataDir,
         {
           SVC_PORT_BASE: String(portBase),
+          SVC_DEMO_WEEK: 'off',
           SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
           SVC_ACQUIRER_CONCURRENCY: '1000',
           SVC_PAYMENTS_PER_MINUTE: '100000',
@@ -77,8 +89,11 @@ export function newPlatform(
       await svc('down'); // a killed run may have left the platform running
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
-        await svc('up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`]));
-        return { ...(await connectTo(dataDir, portBase, svc)), restart: up };
+        await svc(
+          ...['up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`])],
+          ...(acquirer === undefined ? [] : ['--acquirer', acquirer]),
+        );
+        return { ...(await connectTo(dataDir, portBase, svc)), dataDir, restart: up, svc };
       };
       return up();
     },
@@ -118,12 +133,13 @@ function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string
   };
 }
 
-async function connectTo(dataDir: string, portBase: number, svc: SvcCommand): Promise<RunningSystem> {
+async function connectTo(
+  dataDir: string,
+  portBase: number,
+  svc: SvcCommand,
+): Promise<Omit<RunningPlatform, 'dataDir' | 'restart' | 'svc'>> {
   const readJson = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
   const demo = readJson<Demo>('demo.json');
-  const [merchant] = demo.merchants;
-  const [site] = merchant?.sites ?? [];
-  if (!merchant || !site) throw new Error('The demo data contain no merchant with a site.');
   const database = new pg.Client({
     host: '127.0.0.1',
     port: portBase + 32,
@@ -134,13 +150,9 @@ async function connectTo(dataDir: string, portBase: number, svc: SvcCommand): Pr
   database.on('error', () => undefined);
   await database.connect();
   return {
-    merchant: {
-      gatewayUrl: demo.gatewayUrl,
-      merchantId: String(merchant.merchantId),
-      siteId: String(site.siteId),
-      apiKey: site.apiKey,
-      webhookSecret: site.webhookSecret,
-    },
+    demo,
+    adyenEmulatorUrl: `http://127.0.0.1:${portBase + 6}`,
+    merchant: findMerchant(demo, 0),
     groups: readProcessGroups(dataDir),
     sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
     readCharges: () => readCharges(join(dataDir, 'acquirer', 'charges.jsonl')),
@@ -149,6 +161,15 @@ async function connectTo(dataDir: string, portBase: number, svc: SvcCommand): Pr
       await svc('down');
     },
   };
+}
+
+/** A merchant of the demo, with its first site. */
+export function findMerchant({ gatewayUrl, merchants }: Demo, index: number): Merchant {
+  const merchant = merchants[index];
+  const [site] = merchant?.sites ?? [];
+  if (!merchant || !site) throw new Error(`The demo data contain no merchant ${index} with a site.`);
+  const { siteId, apiKey, webhookSecret } = site;
+  return { gatewayUrl, merchantId: String(merchant.merchantId), siteId: String(siteId), apiKey, webhookSecret };
 }
 
 function readProcessGroups(dataDir: string): ProcessGroups {

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HealthController } from '@svc/service';
 import { CodeDecoderConfig } from '../../apps/code-decoder/src/config.js';
+import { ConsoleConfig } from '../../apps/console/src/config.js';
 import { DemoShopConfig } from '../../apps/demo-shop/src/config.js';
 import { HostedGatewayConfig } from '../../apps/hosted-gateway/src/config.js';
 import { IdentityConfig } from '../../apps/identity/src/config.js';
@@ -28,6 +29,7 @@ export interface AppInCode {
 
 const CONFIGS: Readonly<Record<string, new () => object>> = {
   'code-decoder': CodeDecoderConfig,
+  console: ConsoleConfig,
   'demo-shop': DemoShopConfig,
   'hosted-gateway': HostedGatewayConfig,
   identity: IdentityConfig,

@@ -4,7 +4,7 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IContainer, IService } from 'kubernetes-models/v1';
-import { ownerSecretName } from '../kubernetes.ts';
+import { ownerSecretName } from '../migration-job.ts';
 import { PLAUSIBLE_SECRETS } from './plausible-environment.ts';
 
 export interface Deployment {

@@ -90,7 +90,9 @@ function findBrokerUserProblems({ name, env }: AppDeployment): string[] {
 function findMigrationProblems(appInCode: AppInCode, app: AppDeployment): string[] {
   if (appInCode.schema === undefined) return app.migration === undefined ? [] : ['has a migration, but no schema'];
   if (app.migration === undefined) return ['has no migration'];
-  const unneededVariables = Object.keys(app.migration).filter((name) => name !== 'SVC_DATABASE_URL');
+  const unneededVariables = Object.keys(app.migration).filter(
+    (name) => !['SVC_DATABASE_URL', 'NODE_OPTIONS'].includes(name),
+  );
   const role = `svc_${appInCode.schema}`;
   const logins = [
     [`${role}_owner`, app.migration['SVC_DATABASE_URL']],

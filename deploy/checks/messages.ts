@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { ServiceMessages } from '@svc/contracts';
 import * as contracts from '@svc/contracts';
 import { CodeDecoderModule } from '../../apps/code-decoder/src/app.module.js';
+import { ConsoleModule } from '../../apps/console/src/app.module.js';
 import { HostedGatewayModule } from '../../apps/hosted-gateway/src/app.module.js';
 import { IdentityModule } from '../../apps/identity/src/app.module.js';
 import { MerchantRetrievalModule } from '../../apps/merchant-retrieval/src/app.module.js';
@@ -16,6 +17,7 @@ import { readApps } from './code.ts';
 
 const MODULES: Readonly<Record<string, object>> = {
   'code-decoder': CodeDecoderModule,
+  console: ConsoleModule,
   'hosted-gateway': HostedGatewayModule,
   identity: IdentityModule,
   'merchant-retrieval': MerchantRetrievalModule,

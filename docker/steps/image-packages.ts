@@ -22,6 +22,12 @@ export function findImagePackages(app: string, packagesFolder: string): string[]
   return [...new Set([...bundled, ...findInstalledPackages(programs, realpathSync(packagesFolder))])];
 }
 
+/** `name@version` of the package in a folder. */
+export function readPackageId(folder: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
+  return `${name}@${version}`;
+}
+
 /** The programs of an image: the app, and the telemetry that is loaded before it. */
 export function readImagePrograms(app: string): Program[] {
   const programs = JSON.parse(readFileSync(PROGRAMS_FILE, 'utf8')) as Programs;

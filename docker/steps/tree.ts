@@ -1,12 +1,13 @@
 /**
  * The last step of an image's build: `node docker/steps/tree.ts APP PACKAGES FOLDER` writes all files of the image into
  * FOLDER and prints their size. They are the app's bundled program (build.sh creates this program), the files that the
- * program reads, and the packages that it imports directly or indirectly. The packages are copied from PACKAGES
+ * program reads, the packages that it imports directly or indirectly, and its bill of materials (sbom.cdx.json). The packages are copied from PACKAGES
  * (packages.sh installs them).
  */
-import { cpSync, existsSync, lstatSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { findInstalledPackages, readImagePrograms } from './image-packages.ts';
+import { type Bom, selectComponents } from '../../tools/release/sbom.ts';
+import { findImagePackages, findInstalledPackages, readImagePrograms, readPackageId } from './image-packages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -31,6 +32,9 @@ export function createTree(app: string, packagesFolder: string, folder: string):
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   for (const packageFolder of findInstalledPackages(programs, packages))
     copyPackage(packageFolder, join(resolve(folder), relative(packages, packageFolder)));
+  const whole = JSON.parse(readFileSync(join(packages, 'sbom.cdx.json'), 'utf8')) as Bom;
+  const bom = selectComponents(whole, `@svc/${app}`, findImagePackages(app, packagesFolder).map(readPackageId));
+  writeFileSync(join(folder, 'sbom.cdx.json'), JSON.stringify(bom));
   return computeSize(folder);
 }
 

@@ -69,6 +69,12 @@ export async function fillCard(page: Page, cardNumber: string): Promise<void> {
   await page.getByLabel('Name on card').fill('Thandi Nkosi');
 }
 
+/** Chooses one packet of coffee (R 123.45) on the first page of the demo shop, and checks out. */
+export async function checkOutCoffee(page: Page): Promise<void> {
+  await page.getByLabel('Quantity of Karoo Sunrise').fill('1');
+  await page.getByRole('button', { name: 'Check out' }).click();
+}
+
 export function payButton(page: Page): ReturnType<Page['getByRole']> {
   return page.getByRole('button', { name: /^Pay/ });
 }
@@ -121,12 +127,18 @@ export async function axeFindings(page: Page, options: axe.RunOptions = {}): Pro
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   return page.evaluate(async (selected) => {
     // Waits for the end of all transitions, because during a transition of colours a button has the wrong colours.
-    // Reading the animations starts pending transitions.
-    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    // Reading the animations starts pending transitions. In a closed <details>, a transition never ends.
+    const transitions = document
+      .getAnimations()
+      .filter((animation) => animation instanceof CSSTransition)
+      .filter(({ effect }) => (effect as KeyframeEffect | null)?.target?.checkVisibility());
     await Promise.allSettled(transitions.map(({ finished }) => finished));
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
       ...selected,
       resultTypes: ['violations'],
+      // axe would send messages to frames in which it is not loaded. The preview of a look is a frame without an origin, so
+      // the browser would warn.
+      iframes: false,
     });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
   }, options);

@@ -27,7 +27,7 @@ export async function focusRings(page: Page): Promise<FocusRing[]> {
 }
 
 /** Runs in the page. Undefined when no element of the page has the focus. */
-function ringOfFocused(): FocusRing | undefined {
+export function ringOfFocused(): FocusRing | undefined {
   const element = document.activeElement;
   if (!element || element === document.body) return undefined;
   // A running transition is finished first, because its end colour counts.

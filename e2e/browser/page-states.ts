@@ -20,8 +20,12 @@ export interface PageState {
 export class PageStates {
   private readonly client: HostedGatewayClient;
 
-  constructor(private readonly platform: Platform) {
-    this.client = gatewayClient(platform);
+  /** @param site of the sessions, invoices and tills; by default the first demo site */
+  constructor(
+    private readonly platform: Platform,
+    private readonly site = platform.site(0, 0),
+  ) {
+    this.client = gatewayClient(platform, site);
   }
 
   async open(changes: Parameters<typeof newSessionRequest>[1] = {}): Promise<string> {
@@ -31,6 +35,36 @@ export class PageStates {
     ];
     const request = newSessionRequest(UNUSED_URL, { siteName: 'Web shop', customFields, ...changes });
     return (await this.client.createSession(request)).redirectUrl;
+  }
+
+  /** A session with a basket, by default of three products with delivery. */
+  async basket(lines = 3): Promise<string> {
+    if (lines === 3)
+      return this.open({
+        amount: 148_445,
+        customFields: [],
+        lineItems: [
+          { name: 'Karoo Sunrise', unitPrice: 12_345, quantity: 1 },
+          { name: 'Swartberg Espresso, whole beans, roasted on Wednesday', unitPrice: 14_900, quantity: 8 },
+          { name: 'Enamel Mug', unitPrice: 9_900, quantity: 1 },
+        ],
+        shippingAmount: 7_000,
+        taxAmount: 19_362,
+      });
+    const amount = 100_000;
+    const names = Array.from({ length: lines }, (_, index) => `Line ${index + 1} of the order`);
+    const unitPrice = Math.floor((amount - 6_000) / lines);
+    const [firstName, ...otherNames] = names;
+    return this.open({
+      amount,
+      customFields: [],
+      lineItems: [
+        { name: firstName!, unitPrice: amount - 6_000 - unitPrice * (lines - 1) },
+        ...otherNames.map((name) => ({ name, unitPrice })),
+      ],
+      shippingAmount: 6_000,
+      taxAmount: 13_043,
+    });
   }
 
   async paidWith(...cardNumbers: string[]): Promise<string> {
@@ -55,7 +89,7 @@ export class PageStates {
 
   /** Creates an invoice. Returns the address in its code as soon as the gateway knows the code. */
   async invoice(): Promise<string> {
-    return this.waitUntilKnown((await createInvoice(this.platform)).code);
+    return this.waitUntilKnown((await createInvoice(this.platform, {}, this.site)).code);
   }
 
   /** Creates an invoice that another payer has paid by card. */
@@ -68,9 +102,10 @@ export class PageStates {
   /** Creates an invoice that the till has closed. */
   async invoiceClosed(): Promise<string> {
     const externalReference = randomUUID();
-    const { code } = await createInvoice(this.platform, { externalReference });
+    const { code } = await createInvoice(this.platform, { externalReference }, this.site);
     await this.waitUntilKnown(code);
-    await callTillApi(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+    const path = `/invoices?externalReference=${externalReference}`;
+    await callTillApi(this.platform, 'DELETE', path, '*/*', undefined, this.site);
     await waitUntil('the page of the closed invoice', 5_000, async () =>
       (await (await fetch(code)).text()).includes('no longer used'),
     );
@@ -79,7 +114,8 @@ export class PageStates {
 
   /** The printed code of a till without a basket. */
   async till(): Promise<string> {
-    const answer = await callTillApi(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
+    const path = `/tills/TILL-${randomUUID()}/code`;
+    const answer = await callTillApi(this.platform, 'PUT', path, 'text/plain', undefined, this.site);
     return this.waitUntilKnown(await answer.text());
   }
 
@@ -143,11 +179,13 @@ export const DECLINED = '4000000000000002';
 export const VERIFIED = '4000000000003220';
 
 const MAKE_PAYMENT_OLDER = `UPDATE hosted_gateway.hosted_payments
-                  SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE session_id = $1`;
+                  SET snapshot = jsonb_set(snapshot::jsonb, '{modifiedUTCDate}', to_jsonb($2::text))::json WHERE session_id = $1`;
 
 export const PAGE_STATES: readonly PageState[] = [
   { name: 'open', heading: 'Pay by card', createUrl: (at) => at.open() },
   { name: 'declined', heading: 'Pay by card', createUrl: (at) => at.paidWith(DECLINED) },
+  { name: 'basket', heading: 'Pay by card', createUrl: (at) => at.basket() },
+  { name: 'long-basket', heading: 'Pay by card', createUrl: (at) => at.basket(500) },
   { name: 'processing', heading: 'Confirming with your bank…', createUrl: (at) => at.processing() },
   { name: 'still-checking', heading: 'This is taking longer than usual', createUrl: (at) => at.overdue() },
   { name: 'verification', heading: 'Confirm the payment with your bank', createUrl: (at) => at.paidWith(VERIFIED) },
@@ -193,7 +231,7 @@ export const PAGE_STATES: readonly PageState[] = [
   { name: 'invoice', heading: 'Pay by card', createUrl: (at) => at.invoice() },
   { name: 'invoice-paid', heading: 'This order is already paid', createUrl: (at) => at.invoicePaid() },
   { name: 'invoice-closed', heading: 'This code is no longer used', createUrl: (at) => at.invoiceClosed() },
-  { name: 'till', heading: 'This till has nothing to pay yet', createUrl: (at) => at.till() },
+  { name: 'till', heading: 'Nothing to pay at this till yet', createUrl: (at) => at.till() },
   { name: 'unknown-code', heading: 'This code cannot be paid here', createUrl: async (at) => at.unknownCode() },
 ];
 

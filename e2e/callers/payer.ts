@@ -16,15 +16,23 @@ export interface PayRequest {
 }
 
 /** @throws Error when the page shows no form */
-export async function preparePayRequest(redirectUrl: string, cardNumber = APPROVED): Promise<PayRequest> {
-  return payRequestFromPage(await (await fetch(redirectUrl)).text(), cardNumber);
+export async function preparePayRequest(
+  redirectUrl: string,
+  cardNumber = APPROVED,
+  changes: Partial<CardData> = {},
+): Promise<PayRequest> {
+  return payRequestFromPage(await (await fetch(redirectUrl)).text(), cardNumber, changes);
 }
 
 /**
  * @param page HTML of the payment page
  * @throws Error when the page shows no form
  */
-export async function payRequestFromPage(page: string, cardNumber = APPROVED): Promise<PayRequest> {
+export async function payRequestFromPage(
+  page: string,
+  cardNumber = APPROVED,
+  changes: Partial<CardData> = {},
+): Promise<PayRequest> {
   const data = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined)
@@ -33,7 +41,10 @@ export async function payRequestFromPage(page: string, cardNumber = APPROVED): P
   };
   const sessionId = data('session-id');
   const paymentNumber = Number(data('payment-number'));
-  const card: CardData = { cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 };
+  const card: CardData = {
+    ...{ cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 },
+    ...changes,
+  };
   const encryptedCard = await encryptCard({
     card,
     binding: { sessionId, paymentNumber: paymentNumber, expiresAt: data('expires-at') },

@@ -3,7 +3,7 @@
  * They check that after the fault every charge has one payment and one ledger entry, and that the merchant has
  * acknowledged its webhook. No record is missing or a duplicate.
  */
-import { waitUntil } from '@svc/testing';
+import { letTimePass, waitUntil } from '@svc/testing';
 import { createSessions, gatewayClient } from '../callers/merchant.js';
 import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
 import {
@@ -27,6 +27,9 @@ const UNANSWERED_NOTIFICATIONS = 8;
 /** Payments whose charge the acquirer has not answered at the fault. */
 const UNANSWERED_CHARGES = 16;
 const MIN_UNFINISHED = 20;
+/** While the circuit of the acquirer is open, payments fail. It opens when the acquirer is killed. */
+const CIRCUIT_OPEN_MS = 5_000;
+
 interface FaultResult {
   readonly fault: string;
   readonly unfinished: string;
@@ -155,6 +158,22 @@ export class FaultDrill {
     if (interruption) this.interruptions.push(interruption);
     else expect(this.platform.process('webhook-dispatcher').pid).toBe(this.dispatcherPid);
     await this.consistency.expectPostsToBeJustified(this.interruptions);
+  }
+
+  /**
+   * The kill of the acquirer opened its circuit. Sends a single payment when the circuit is half-open, and expects that
+   * this payment succeeds. It closes the circuit.
+   */
+  async closeAcquirerCircuit(): Promise<void> {
+    const opening = this.platform
+      .log()
+      .split('\n')
+      .findLast((line) => line.includes('its circuit is open'));
+    const { time } = JSON.parse(opening!) as { time: string };
+    await letTimePass(Date.parse(time) + CIRCUIT_OPEN_MS - Date.now());
+    const [probe] = await this.preparePayRequests(1);
+    expect(await this.sendAll([probe!])).toMatchObject([{ status: 'fulfilled', value: { state: 'succeeded' } }]);
+    await this.consistency.waitUntilAcknowledged();
   }
 
   /** Counts, just before the fault, the payments in each state. */

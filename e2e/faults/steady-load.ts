@@ -111,6 +111,7 @@ export class SteadyLoad {
       'code-decoder': readAsAdministrator('dead-letters/code-decoder'),
       'payment-history': readAsAdministrator('dead-letters/payment-history'),
       'merchant-retrieval': readAsAdministrator('dead-letters/merchant-retrieval'),
+      console: () => this.send('open the console', `${this.platform.demo.consoleUrl}/sign-in`, { status: 200 }),
       'demo-shop': () => this.send('open the shop', shopUrl, { status: 200 }),
     };
     return Object.values(requests);

@@ -39,8 +39,8 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+/** Offsets from the first port that `./svc` listens on: hosts, acquirers, till, each app alone, PostgreSQL, RabbitMQ. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 32, 33];
 const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
   join(DATA_DIRS, `start-${index}.lock`),
 );
@@ -129,6 +129,7 @@ export class Platform {
     return {
       ...Object.fromEntries(own),
       SVC_PATIENCE: String(PATIENCE),
+      SVC_DEMO_WEEK: 'off',
       SVC_DATA_DIR: this.dataDir,
       SVC_PORT_BASE: String(this.portBase),
       ...this.settings,
@@ -163,6 +164,11 @@ export class Platform {
     // The file also has lines for stored cards, without a key.
     const charges = parsed.filter((line): line is ChargeLine => line.key !== undefined);
     return [...new Map(charges.map((line) => [line.key, line])).values()];
+  }
+
+  /** The emulator of Adyen, which runs after `./svc up --acquirer adyen-emulator`. */
+  get adyenEmulatorUrl(): string {
+    return `http://127.0.0.1:${this.portBase + 6}`;
   }
 
   get servicesPid(): number {

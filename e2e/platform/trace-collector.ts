@@ -21,18 +21,36 @@ interface ResourceSpans {
   readonly scopeSpans: { readonly spans: Omit<Span, 'service'>[] }[];
 }
 
+interface DataPoint {
+  readonly asInt?: number | string;
+  readonly asDouble?: number;
+  readonly attributes?: readonly { readonly key: string; readonly value: object }[];
+}
+
 interface ResourceMetrics {
   readonly scopeMetrics: {
     readonly metrics: {
       readonly name: string;
-      readonly sum?: { readonly dataPoints: { readonly asInt?: number | string; readonly asDouble?: number }[] };
+      readonly unit?: string;
+      readonly sum?: { readonly dataPoints: DataPoint[] };
+      readonly gauge?: { readonly dataPoints: DataPoint[] };
+      readonly histogram?: { readonly dataPoints: DataPoint[] };
     }[];
   }[];
+}
+
+/** A metric with one combination of its labels. */
+export interface Series {
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: 'sum' | 'gauge' | 'histogram';
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export class TraceCollector {
   readonly spans: Span[] = [];
   private readonly counts = new Map<string, number>();
+  private readonly seriesByKey = new Map<string, Series>();
 
   private constructor(private readonly server: Server) {}
 
@@ -84,6 +102,19 @@ export class TraceCollector {
     const metrics = resourceMetrics.flatMap((resource) => resource.scopeMetrics.flatMap((scope) => scope.metrics));
     for (const { name, sum } of metrics)
       for (const { asInt, asDouble } of sum?.dataPoints ?? []) this.counts.set(name, Number(asInt ?? asDouble));
+    for (const { name, unit = '', ...data } of metrics)
+      for (const kind of ['sum', 'gauge', 'histogram'] as const)
+        for (const { attributes = [] } of data[kind]?.dataPoints ?? []) {
+          const labels = Object.fromEntries(
+            attributes.map(({ key, value }) => [key, String(Object.values(value as Record<string, unknown>)[0])]),
+          );
+          this.seriesByKey.set(JSON.stringify([name, labels]), { name, unit, kind, labels });
+        }
+  }
+
+  /** Every series that a process has reported. */
+  get series(): Series[] {
+    return [...this.seriesByKey.values()];
   }
 
   of(traceId: string): Span[] {

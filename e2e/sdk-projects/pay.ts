@@ -10,19 +10,43 @@ interface Settings {
   readonly partner: ConstructorParameters<typeof PartnerClient>[0];
   readonly session: Parameters<HostedGatewayClient['createSession']>[0];
   readonly invoiceReference: string;
+  readonly externalReference: string;
   readonly amount: number;
   readonly card: CardData;
 }
 
-async function main({ gateway, merchant, partner, session, ...payment }: Settings): Promise<object> {
+async function main({ gateway, merchant, partner, session, externalReference, ...payment }: Settings): Promise<object> {
   const { redirectUrl } = await new HostedGatewayClient(gateway).createSession(session);
-  const { service } = new PartnerClient(partner);
-  const paid = await service.pay({ ...payment, customer: { id: 'customer-1' } });
-  const [found] = await new MerchantClient(merchant).paymentsOfInvoice(payment.invoiceReference);
+  const client = new PartnerClient(partner);
+  const credentials = { email: `${crypto.randomUUID()}@example.com`, password: crypto.randomUUID() };
+  const { userId } = await client.service.createUser({ ...credentials, firstName: 'Thandi', lastName: 'Nkosi' });
+  const { customerReference } = await client.service.registerCustomer(userId);
+  const { customer } = await client.logInCustomer(credentials);
+  const customersOwn = client.asCustomer(credentials);
+  const paid = await customersOwn.pay(payment);
+  const { status, amount } = await customersOwn.payment(paid.paymentReference);
+  const merchantClient = new MerchantClient(merchant);
+  const [found] = await repeatUntilFound(() => merchantClient.paymentsOfInvoice(payment.invoiceReference));
+  const searched = await merchantClient.searchPayments(externalReference, { from: new Date(0) }).next();
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const { paymentStatus } = verifyWebhook({ ...signTestWebhook({ secret }), secret });
   const card = isCardNumberValid(payment.card.cardNumber);
-  return { page: new URL(redirectUrl).pathname, paid: paid.status, found: found?.status, paymentStatus, card };
+  return {
+    ...{ page: new URL(redirectUrl).pathname, paid: paid.status, found: found?.status, paymentStatus, card },
+    ...{ single: status, singleAmount: amount, name: customer.firstName },
+    isCustomer: customer.id === customerReference && paid.customer.id === customerReference,
+    isSearched: searched.value?.paymentReference === paid.paymentReference,
+  };
+}
+
+/** A merchant finds a payment within a second of its result. */
+async function repeatUntilFound<T>(find: () => Promise<T[]>): Promise<T[]> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await find();
+    if (found.length > 0 || attempt === 50) return found;
+    // eslint-disable-next-line no-restricted-syntax -- this program runs outside the repository, without waitUntil
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
 }
 
 void main(JSON.parse(process.env['SETTINGS']!) as Settings).then((done) => console.log(JSON.stringify(done)));

@@ -1,34 +1,14 @@
 <?php
 /**
- * Svc Payments for PHP 8.1 and newer: sessions of the hosted payment page, and its webhooks. Copy this file into your shop. It
- * needs only the extension curl.
+ * Svc Payments for PHP 8.1 and newer: sessions of the hosted payment page and its webhooks; refunds, payments of an order, and
+ * settlement statements. Copy this file and SvcPaymentsHttp.php into your shop. They need only the extension curl.
  *
  * An order is paid when a *verified webhook* has the `paymentStatus` "Success". The return of a payer to your returnUrl proves
  * nothing, and `status` only describes the API call.
  */
 declare(strict_types=1);
 
-/** A failed call: the gateway responded with an error, or did not respond. */
-final class SvcPaymentsError extends RuntimeException
-{
-    /**
-     * @param int         $httpStatus 0 without a response
-     * @param list<string> $messages  for people; programs must use the status
-     * @param bool        $retryable  true if the same call may succeed later without a change
-     * @param string|null $requestId  identifies the call for support
-     * @param string|null $type       address of the page that explains the error
-     */
-    public function __construct(
-        public readonly int $httpStatus,
-        public readonly array $messages,
-        public readonly bool $retryable,
-        public readonly ?string $requestId = null,
-        public readonly ?string $type = null,
-    ) {
-        $page = $type === null ? '' : " (see $type)";
-        parent::__construct(($httpStatus === 0 ? 'No response' : $httpStatus) . ': ' . implode('; ', $messages) . $page);
-    }
-}
+require_once __DIR__ . '/SvcPaymentsHttp.php';
 
 /** An invalid webhook. Respond with 400. `reason` is one of bad-headers, too-old, too-new, bad-signature, bad-secret, bad-body. */
 final class SvcWebhookError extends RuntimeException
@@ -41,38 +21,39 @@ final class SvcWebhookError extends RuntimeException
 
 final class SvcPayments
 {
-    private const MAX_ATTEMPTS = 4;
     private const MAX_BODY_BYTES = 262144;
     private const TOLERANCE_SECONDS = 300;
 
     private readonly string $base;
-    /** @var list<string> */
-    private readonly array $headers;
+    private readonly ?string $merchantBase;
+    private readonly SvcPaymentsHttp $http;
 
     /**
-     * @param string $gatewayUrl for example https://pay.example.com
-     * @param string $apiKey     the site's or the merchant's key, svc_test_site_… or svc_live_site_…
+     * @param string $gatewayUrl     for example https://pay.example.com
+     * @param string $apiKey         the site's or the merchant's key, svc_test_site_… or svc_live_site_…
+     * @param int    $timeoutSeconds of one attempt; all attempts of a call together take at most three times as long
+     * @param string|null $apiUrl    the main API, for example https://api.example.com; only for refunds, searches and settlements
      */
     public function __construct(
         string $gatewayUrl,
         int $merchantId,
         int $siteId,
         #[SensitiveParameter] string $apiKey,
-        private readonly int $timeoutSeconds = 10,
+        int $timeoutSeconds = 10,
+        ?string $apiUrl = null,
     ) {
-        if (!preg_match('~^https?://[^/?#@\s]+~', $gatewayUrl)) {
-            throw new InvalidArgumentException('gatewayUrl must be an http(s) address, as in https://pay.example.com');
+        foreach (['gatewayUrl' => $gatewayUrl, 'apiUrl' => $apiUrl] as $name => $url) {
+            if ($url !== null && !preg_match('~^https?://[^/?#@\s]+~', $url)) {
+                throw new InvalidArgumentException("$name must be an http(s) address, as in https://pay.example.com");
+            }
         }
         if (!preg_match('/^svc_(test|live)_(site|merchant)_[\w-]{43}$/D', $apiKey)) {
             throw new InvalidArgumentException('apiKey must be a key of a site or a merchant: check the setting that it comes from');
         }
         $this->base = rtrim($gatewayUrl, '/') . '/api/v3.1';
-        $this->headers = [
-            'accept: application/json',
-            "merchantId: $merchantId",
-            "merchantSiteId: $siteId",
-            "x-api-key: $apiKey",
-        ];
+        $this->merchantBase = $apiUrl === null ? null : rtrim($apiUrl, '/') . "/business/api/v1/merchants/$merchantId";
+        $headers = ["merchantId: $merchantId", "merchantSiteId: $siteId", "x-api-key: $apiKey"];
+        $this->http = new SvcPaymentsHttp($headers, $timeoutSeconds);
     }
 
     /**
@@ -88,20 +69,26 @@ final class SvcPayments
      */
     public function createSession(array $session): array
     {
-        $response = $this->callWithRetries('POST', '/sessions', $session);
+        $response = $this->http->callWithRetries('POST', $this->base . '/sessions', $session)['body'];
         return $response + ['sessionState' => 'open'];
     }
 
     /** Returns a session with its `sessionState`. @throws SvcPaymentsError 404 if it is not a session of your site */
     public function getSession(string $sessionId): array
     {
-        return $this->callWithRetries('GET', '/sessions/' . rawurlencode($sessionId));
+        return $this->read($this->base . '/sessions/' . rawurlencode($sessionId));
     }
 
     /** Lists the final payments of a session, including failed ones, newest first. */
     public function listPayments(string $sessionId): array
     {
-        return $this->callWithRetries('GET', '/payments?sessionId=' . rawurlencode($sessionId))['payments'];
+        return $this->read($this->base . '/payments?sessionId=' . rawurlencode($sessionId))['payments'];
+    }
+
+    /** Returns one final payment of your site. @throws SvcPaymentsError 404 if it is not a payment of your site */
+    public function getPayment(string $paymentReference): array
+    {
+        return $this->read($this->base . '/payments/' . rawurlencode($paymentReference));
     }
 
     /**
@@ -112,7 +99,7 @@ final class SvcPayments
      */
     public function listNotifications(string $after = ''): array
     {
-        return $this->callWithRetries('GET', '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
+        return $this->read($this->base . '/notifications?after=' . rawurlencode($after)) + ['after' => $after];
     }
 
     /**
@@ -123,19 +110,80 @@ final class SvcPayments
      */
     public function listDeliveries(string $state = '', string $after = ''): array
     {
-        return $this->callWithRetries('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
+        return $this->read($this->base . '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
     }
 
     /** Sends a delivery again immediately. Does not retry. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last resend */
     public function resendDelivery(string $id): void
     {
-        $this->call('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
+        $this->http->call('POST', $this->base . '/deliveries/' . rawurlencode($id) . '/resend');
     }
 
     /** Cancels the session, so that it accepts no payment. Does not retry. @throws SvcPaymentsError 409 after a payment or during one */
     public function cancelSession(string $sessionId): void
     {
-        $this->call('DELETE', '/sessions/' . rawurlencode($sessionId), null);
+        $this->http->call('DELETE', $this->base . '/sessions/' . rawurlencode($sessionId));
+    }
+
+    /**
+     * Refunds all or a part of a card payment. A repeat with the same idempotencyKey returns the same refund, so store the key before
+     * the call. A refund that the bank declines is no error: check `status`. The webhook of the site reports the result of a
+     * "pending" refund. With a site's key, only payments of that site can be refunded.
+     *
+     * @param int $amount cents
+     * @return array{refundReference: string, svcId: string, amount: int, status: string, createdUTCDate: string} status: pending, succeeded, failed
+     * @throws SvcPaymentsError 404 if it is not your payment, 409: the key was used for another refund, 422: more than is left, or not refundable
+     */
+    public function refund(string $paymentReference, string $idempotencyKey, int $amount, ?string $reason = null): array
+    {
+        $body = ['amount' => $amount] + ($reason === null ? [] : ['reason' => $reason]);
+        return $this->http->callWithRetries('POST', $this->refundsUrl($paymentReference), $body, ["idempotency-key: $idempotencyKey"])['body'];
+    }
+
+    /** Lists your refunds of a payment, newest first. @throws SvcPaymentsError 404 if it is not your payment */
+    public function listRefunds(string $paymentReference): array
+    {
+        return $this->read($this->refundsUrl($paymentReference));
+    }
+
+    /**
+     * Finds all final payments of an order in the last three months, newest first, page by page, while you iterate. With a site's
+     * key, only payments of that site. At most five pages a second, after a burst of 20.
+     *
+     * @param string      $orderId the merchantOrderId of the session
+     * @param string|null $from    included: a day in UTC, as in 2026-11-20, or a time, as in 2026-11-20T18:03:36Z
+     * @param string|null $to      a day is included, a time is not
+     * @return Generator<int, array> payments, with `status` "Success" or "Failed" and amounts in cents
+     * @throws SvcPaymentsError 400 names every invalid parameter
+     */
+    public function searchPayments(string $orderId, ?string $from = null, ?string $to = null): Generator
+    {
+        $query = http_build_query(['orderId' => $orderId, 'from' => $from, 'to' => $to]);
+        while ($query !== null) {
+            ['body' => $payments, 'headers' => $headers] = $this->http->callWithRetries('GET', $this->merchantUrl("/payment-search?$query"));
+            foreach ($payments as $payment) yield ['status' => [1 => 'Success', 2 => 'Failed'][$payment['status']]] + $payment;
+            $query = preg_match('~^<payment-search\?([^<>\s]+)>; rel="next"$~D', $headers['link'] ?? '', $next) ? $next[1] : null;
+        }
+    }
+
+    /**
+     * Returns the settlement statement of a day, or of the days from $from to $to (at most 366): `totals` of each currency in cents.
+     * It may change until its `status` is "final". With a site's key, it is the statement of that site.
+     *
+     * @param string $from a day in the time zone of the merchant, as in 2026-11-20
+     * @throws SvcPaymentsError 400 for an invalid date, a day in the future, or too many days
+     */
+    public function settlement(string $from, ?string $to = null): array
+    {
+        return $this->read($this->settlementUrl($from, $to));
+    }
+
+    /** Returns the movements of the statement as CSV. $bom: for Excel, which otherwise does not recognise UTF-8. */
+    public function settlementCsv(string $from, ?string $to = null, bool $bom = false): string
+    {
+        $url = $this->settlementUrl($from, $to);
+        if ($bom) $url .= (str_contains($url, '?') ? '&' : '?') . 'bom=1';
+        return $this->http->callWithRetries('GET', $url, null, [], 'text/csv')['text'];
     }
 
     /**
@@ -163,13 +211,17 @@ final class SvcPayments
         if (!preg_match('/^\d{1,11}$/D', $headers['webhook-timestamp'])) {
             throw new SvcWebhookError('bad-headers', 'webhook-timestamp is not a time');
         }
+        $signed = "{$headers['webhook-id']}.{$headers['webhook-timestamp']}.$rawBody";
+        $isSigned = static fn (): bool => self::isSigned($signed, explode(' ', $headers['webhook-signature'], 16), $secrets);
         $age = ($now ?? time()) - (int) $headers['webhook-timestamp'];
-        if ($age > self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-old', "it was signed too long ago: $age s from now. Is the clock of this server right?");
-        if ($age < -self::TOLERANCE_SECONDS) throw new SvcWebhookError('too-new', 'it was signed in the future: ' . -$age . ' s from now. Is the clock of this server right?');
+        if (abs($age) > self::TOLERANCE_SECONDS) {
+            $when = $age > 0 ? 'too long ago' : 'in the future';
+            $reason = ($now === null ? SvcPaymentsHttp::describeClockError() : null) ?? self::describeAge($age, $isSigned);
+            throw new SvcWebhookError($age > 0 ? 'too-old' : 'too-new', "it was signed $when: " . abs($age) . " s from now. $reason");
+        }
         if (strlen($rawBody) > self::MAX_BODY_BYTES) throw new SvcWebhookError('bad-body', 'the body is too large');
 
-        $signed = "{$headers['webhook-id']}.{$headers['webhook-timestamp']}.$rawBody";
-        if (!self::isSigned($signed, explode(' ', $headers['webhook-signature'], 16), $secrets)) {
+        if (!$isSigned()) {
             throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret. Pass the body as it was received, and the secret of the site and mode');
         }
         $payment = json_decode($rawBody, true);
@@ -202,50 +254,36 @@ final class SvcPayments
         return $isSigned;
     }
 
-    /** Retries a call without a response, and after 429, 502, 503, 504, or 409 while the same call is still running. */
-    private function callWithRetries(string $method, string $path, ?array $body = null): array
+    /** The platform signs each attempt with its present time. Therefore only a wrong clock or a replay is out of time. */
+    private static function describeAge(int $age, callable $isSigned): string
     {
-        for ($attempt = 1; ; $attempt++) {
-            try {
-                return $this->call($method, $path, $body);
-            } catch (SvcPaymentsError $error) {
-                if (!$error->retryable || $attempt === self::MAX_ATTEMPTS) throw $error;
-                usleep((int) (250_000 * 2 ** ($attempt - 1) * (0.75 + mt_rand() / mt_getrandmax() / 2)));
-            }
+        try {
+            if (!$isSigned()) return 'Is the clock of this server right?';
+        } catch (SvcWebhookError) {
+            return 'Is the clock of this server right?';
         }
+        if ($age < 0) return 'Its signature is right, so the clock of this server is behind by this difference: set it to the right time';
+        return 'Its signature is right: either the clock of this server is ahead by this difference, or an old request was repeated';
     }
 
-    private function call(string $method, string $path, ?array $body): array
+    private function merchantUrl(string $path): string
     {
-        $curl = curl_init($this->base . $path);
-        $responseHeaders = [];
-        curl_setopt_array($curl, [
-            CURLOPT_CUSTOMREQUEST => $method,
-            CURLOPT_HTTPHEADER => [...$this->headers, ...($body === null ? [] : ['content-type: application/json'])],
-            CURLOPT_RETURNTRANSFER => true,
-            CURLOPT_TIMEOUT => $this->timeoutSeconds,
-            // A redirect would send the key to its target.
-            CURLOPT_FOLLOWLOCATION => false,
-            CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
-            CURLOPT_HEADERFUNCTION => static function ($_, string $line) use (&$responseHeaders): int {
-                [$name, $value] = explode(':', $line, 2) + [1 => ''];
-                $responseHeaders[strtolower(trim($name))] = trim($value);
-                return strlen($line);
-            },
-        ]);
-        if ($body !== null) {
-            curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
-        }
-        $text = curl_exec($curl);
-        $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-        $failure = curl_error($curl);
-        if ($text === false) throw new SvcPaymentsError(0, [$failure], true);
-        $response = json_decode($text, true);
-        if ($status >= 200 && $status < 300 && is_array($response)) return $response;
-        $messages = array_column(is_array($response['errors'] ?? null) ? $response['errors'] : [], 'message');
-        $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($responseHeaders['retry-after']));
-        $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $responseHeaders['link'] ?? '', $page) ? $page[1] : null;
-        $requestId = $responseHeaders['x-request-id'] ?? null;
-        throw new SvcPaymentsError($status, $messages ?: ['the answer cannot be read'], $retryable, $requestId, $type);
+        if ($this->merchantBase === null) throw new InvalidArgumentException('apiUrl is missing: this call needs the address of the main API');
+        return $this->merchantBase . $path;
+    }
+
+    private function refundsUrl(string $paymentReference): string
+    {
+        return $this->merchantUrl('/refunds?svcId=' . rawurlencode($paymentReference));
+    }
+
+    private function settlementUrl(string $from, ?string $to): string
+    {
+        return $this->merchantUrl('/settlements' . ($to === null ? '/' . rawurlencode($from) : '?' . http_build_query(['from' => $from, 'to' => $to])));
+    }
+
+    private function read(string $url): array
+    {
+        return $this->http->callWithRetries('GET', $url)['body'];
     }
 }

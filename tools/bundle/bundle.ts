@@ -19,8 +19,11 @@ import { type Program, type Programs, PROGRAMS_FILE } from './programs.ts';
 const root = join(import.meta.dirname, '..', '..');
 const digestFile = join(root, 'dist/inputs.sha256');
 
-/** Packages that OpenTelemetry patches when they load, and packages that must be loaded before all chunks. */
-const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'undici'];
+/**
+ * Packages that OpenTelemetry patches when they load, packages that must be loaded before all chunks, and sharp, which
+ * loads native code from beside its files.
+ */
+const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'sharp', 'undici'];
 
 export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();

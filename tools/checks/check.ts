@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { findStaleObservability } from '../../deploy/observability/generate.ts';
 import { findReferenceProblems } from '../reference/generate.ts';
 import { findOverfullFolders } from './folder-sizes.ts';
 import { findPassingFixtures } from './known-bad.ts';
@@ -19,6 +20,8 @@ const FORMATTED = [
   // tools/reference generates these files.
   '!libs/contracts/schemas/**',
   '!libs/messaging/src/validation/message-schemas.ts',
+  // deploy/observability/generate.ts generates these files.
+  '!deploy/observability/grafana/**',
 ];
 
 interface Step {
@@ -62,6 +65,7 @@ const parallelLanes: Step[][] = isFixing
         { name: 'small folders', run: () => Promise.resolve(findOverfullFolders(root).join('\n')) },
         { name: 'no traces of a machine', run: () => Promise.resolve(findMachineTraces(root).join('\n')) },
         { name: 'reference', run: async () => (await findReferenceProblems()).join('\n') },
+        { name: 'metrics, alerts and dashboards', run: () => Promise.resolve(findStaleObservability().join('\n')) },
         { name: 'plain words', run: () => Promise.resolve(findUnclearProse(root).join('\n')) },
         { name: 'cited requirements exist', run: () => Promise.resolve(findUnknownRequirements(root).join('\n')) },
       ],

@@ -113,6 +113,10 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     description: '`true`: a repeated request; the answer is the current state (C7).',
     schema: { const: 'true' },
   },
+  link: {
+    description: 'The address of the next page with `rel="next"` (RFC 8288), relative to that of the request.',
+    schema: { type: 'string' },
+  },
 };
 
 function referToHeaders({ usedHeaders }: Context, ...names: string[]): Schema {
@@ -138,6 +142,7 @@ function describeOperation(operation: Operation, context: Context): Schema {
     security: strongest === undefined ? [] : audience.securityByGuard[strongest],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(operation.body ? { requestBody: describeRequestBody(operation, operation.body, context) } : {}),
+    ...describeFileBody(operation),
     responses: listResponses(operation, context),
   };
 }
@@ -193,6 +198,14 @@ function describeRequestBody(operation: Operation, body: ts.Type, { audience, sc
   };
 }
 
+/** The body of an operation that reads a file (`@consumes image/png`). */
+function describeFileBody({ tags }: Operation): Schema {
+  const types = tags.filter(({ name }) => name === 'consumes').map(({ key }) => key);
+  if (types.length === 0) return {};
+  const content = types.map((type) => [type, { schema: { type: 'string', contentMediaType: type } }] as const);
+  return { requestBody: { required: true, content: Object.fromEntries(content) } };
+}
+
 function listResponses(operation: Operation, context: Context): Schema {
   const responses: Record<string, Schema> = {};
   const textByStatus = new Map(
@@ -233,7 +246,12 @@ function describeSuccess(operation: Operation, status: string, text: string | un
   const isReplay = text?.includes('Idempotency-Replayed') ?? false;
   return {
     description: text || STATUS_DESCRIPTIONS[status] || 'Success.',
-    headers: referToHeaders(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
+    headers: referToHeaders(
+      context,
+      'x-request-id',
+      ...(isReplay ? ['idempotency-replayed'] : []),
+      ...(text?.includes('header `Link`') ? ['link'] : []),
+    ),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }

@@ -9,6 +9,7 @@ import { AUDIENCES } from './audiences.ts';
 import { findBreakingChanges } from './compare.ts';
 import type { Examples } from './document.ts';
 import { createOpenApiDocument } from './document.ts';
+import { ENDPOINTS_MODULE, formatEndpointsModule } from './endpoints.ts';
 import { createEventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
@@ -42,6 +43,8 @@ export async function findReferenceProblems(): Promise<string[]> {
     problems.push(...findBreaksOfRelease(file, text));
   }
   problems.push(...findStaleSchemas(messageSchemaFiles(source)));
+  if (isStale(join(root, ENDPOINTS_MODULE), formatEndpointsModule(findOperations(source))))
+    problems.push(`${ENDPOINTS_MODULE} is stale: ${COMMAND}`);
   return problems;
 }
 
@@ -88,6 +91,7 @@ if (import.meta.main) {
     writeFileSync(join(FOLDER, file), text);
     if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), removeTexts(text));
   }
+  writeFileSync(join(root, ENDPOINTS_MODULE), formatEndpointsModule(findOperations(source)));
   const schemas = messageSchemaFiles(source);
   for (const file of findSchemasWithoutType(schemas)) rmSync(join(root, file));
   for (const [file, text] of schemas) {

@@ -4,13 +4,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DEPLOYED_APPS } from '../../deploy/apps.ts';
 import { findRenderers } from '../../deploy/checks/render.ts';
-import { findImagePackages } from '../../docker/steps/image-packages.ts';
+import { findImagePackages, readPackageId } from '../../docker/steps/image-packages.ts';
 import { type Bom, selectComponents } from './sbom.ts';
 
 type Run = (name: string, command: readonly [string, ...string[]]) => Promise<string>;
 
 /** The overlays that an installation applies, in this order. */
-const OVERLAYS = ['migrations', 'platform'];
+const OVERLAYS = ['gateway', 'migrations', 'platform'];
 /** This app runs in a store, and is not deployed with the other apps. */
 const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), 'pos-transformer'];
 
@@ -28,12 +28,7 @@ export async function buildBillsOfMaterials(run: Run, root: string, folder: stri
   const packages = join(root, '.data/release-packages');
   await run('programs', ['docker/steps/build.sh']);
   await run('packages', ['docker/steps/packages.sh', packages]);
-  const text = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 1e8,
-  });
-  const whole = JSON.parse(text) as Bom;
+  const whole = JSON.parse(readFileSync(join(packages, 'sbom.cdx.json'), 'utf8')) as Bom;
   mkdirSync(join(folder, 'sbom'));
   writeBom(join(folder, 'sbom/svc-payments.cdx.json'), whole);
   for (const app of IMAGES) {
@@ -43,21 +38,16 @@ export async function buildBillsOfMaterials(run: Run, root: string, folder: stri
   return `CycloneDX ${whole.specVersion}: ${whole.components.length} packages, ${IMAGES.length} images`;
 }
 
-/** Renders the example overlay with the image tags of the release. */
+/** Renders the production overlay with the image tags of the release. */
 export function buildManifests(root: string, folder: string): string {
   const [renderer] = findRenderers();
   mkdirSync(join(folder, 'manifests'));
   for (const overlay of OVERLAYS) {
-    const source = join(root, 'deploy/overlays/example', overlay);
+    const source = join(root, 'deploy/overlays/production', overlay);
     const text = execFileSync(renderer!.file, [...renderer!.args, source], { encoding: 'utf8', maxBuffer: 1e7 });
     writeFileSync(join(folder, 'manifests', `${overlay}.yaml`), text);
   }
   return OVERLAYS.map((overlay) => `manifests/${overlay}.yaml`).join(', ');
-}
-
-function readPackageId(folder: string): string {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
-  return `${name}@${version}`;
 }
 
 function writeBom(file: string, bom: Bom): void {

@@ -10,7 +10,9 @@ export const VERSIONED_FILES: readonly (readonly [file: string, before: string])
   ['package-lock.json', '"name": "svc-payments",\n  "version": "'],
   ['package-lock.json', '"name": "svc-payments",\n      "version": "'],
   ['deploy/overlays/example/release/kustomization.yaml', 'newTag: '],
+  ['deploy/overlays/production/release/kustomization.yaml', 'newTag: '],
   ['libs/sdk/README.md', 'svc-sdk-'],
+  ['libs/service/src/version.ts', "VERSION = '"],
 ];
 
 const LEAVE_GIT_ALONE = ['--git-commit=false', '--git-tag=false', '--stage-changes=false'];

@@ -39,7 +39,7 @@ function compile(project: string, folder: string): void {
 }
 
 function createManifest(): object {
-  const { name, version, description, bin, dependencies } = JSON.parse(
+  const { name, version, description, bin, dependencies, engines } = JSON.parse(
     readFileSync(join(sdk, 'package.json'), 'utf8'),
   ) as Record<string, unknown>;
   const entry = (file: string): object => ({
@@ -51,7 +51,7 @@ function createManifest(): object {
     // The owner has not chosen a licence yet.
     license: 'UNLICENSED',
     type: 'module',
-    engines: { node: '>=22.12' },
+    engines,
     sideEffects: false,
     exports: { '.': entry('index'), './card': entry('card/card'), './package.json': './package.json' },
     // For compilers and bundlers that do not support "exports".

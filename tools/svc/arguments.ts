@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { SvcError } from './base/svc-error.ts';
 import type { Mode } from './platform/services.ts';
+import { DEMO_ACQUIRERS, type DemoAcquirer } from './settings/settings.ts';
 
 export type Command =
   | { name: 'help' }
-  | { name: 'up'; detach: boolean; mode: Mode; lan?: string | true }
+  | { name: 'up'; detach: boolean; mode: Mode; acquirer: DemoAcquirer; observe?: true; lan?: string | true }
   | { name: 'restart'; app: string | undefined }
   | { name: 'down' }
   | { name: 'status' }
@@ -23,10 +24,14 @@ export const HELP = `usage: ./svc <command>
      --distributed     starts a process for each service, over RabbitMQ, behind a reverse proxy, on the same data; needs
                        ./svc down first when the platform runs in another mode
      --rabbitmq        starts all services in one process, but over RabbitMQ
+     --acquirer name   the acquirer of the demo merchants: simulated (default), or adyen-emulator, an emulator of Adyen
+                       that is made from its published interface. Existing payments keep their acquirer
      --lan[=address]   also serves over HTTPS on this machine's address in the network, for a phone in that network, and
                        prints the shop's QR code; administration stays on this machine. The certificate is self-signed:
                        the phone warns until "visit this website anyway" is chosen. Every device in that network can
                        open the shop
+     --observe         also starts Prometheus, with the metrics of all programs, the alerts and the objectives
+                       (deploy/observability), and prints its address
   restart [app]        restarts one app of --distributed, or each service in turn, while the others continue to serve
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
   status               shows processes, addresses and health (exit code 1 when not healthy)
@@ -35,10 +40,11 @@ export const HELP = `usage: ./svc <command>
   admin [command]      creates partners and merchants, creates and revokes keys; without a command: lists the commands
   test [jest options]  runs all tests: unit, integration on PostgreSQL 18 and 15 and on RabbitMQ, browser; with options
                        of Jest only the selected ones, on PostgreSQL 18
-  bench [part] [--rounds n] [--seconds n] [--against commit]
-                       measures one part, or all: start, payments, pages, acquirers, tracing, webhooks, checkout,
-                       history, retrieval; --against also measures payments, pages and webhooks of that commit. Writes
-                       .data/bench/report.md. Takes half an hour on an otherwise idle machine
+  bench [part] [--rounds n] [--seconds n] [--scale n] [--against commit]
+                       measures one part, or all: start, payments, pages, acquirers, stuck-acquirer, tracing, webhooks,
+                       checkout, history, retrieval, card-testing; --against also measures payments, pages and webhooks
+                       of that commit; --scale 0.1 makes a tenth of the attempts of card-testing. Writes
+                       .data/bench/report.md. Takes three quarters of an hour on an otherwise idle machine
   nx ...               runs Nx on the right Node.js. ./svc nx serve hosted-gateway runs one app from its sources in
                        place of the app of ./svc up --distributed, and restarts it when they change
   npm ...              runs npm on the right Node.js, for example: ./svc npm run lint
@@ -46,7 +52,7 @@ export const HELP = `usage: ./svc <command>
 
 environment variables
   SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, acquirer +4,
-                  the till's transformer +5, PostgreSQL +32, RabbitMQ +33
+                  the till's transformer +5, Adyen's emulator +6, console +7, Prometheus +31, PostgreSQL +32, RabbitMQ +33
   SVC_DATA_DIR    folder for data, logs and secrets (.data)
   SVC_AMQP_URL    an existing RabbitMQ (or AMQP_URL); default: rabbitmq-server of this machine, Docker, or installed
                   with apt-get as root
@@ -63,12 +69,14 @@ const UP_OPTIONS = {
   detach: { ...FLAG, short: 'd' },
   distributed: FLAG,
   rabbitmq: FLAG,
+  acquirer: { type: 'string', default: DEMO_ACQUIRERS[0] },
   lan: { type: 'string' },
+  observe: FLAG,
 } as const;
 const LOGS_OPTIONS = { follow: { ...FLAG, short: 'f' } } as const;
 
 const USAGE = {
-  up: 'up [-d] [--distributed | --rabbitmq] [--lan[=address]]',
+  up: 'up [-d] [--distributed | --rabbitmq] [--acquirer name] [--lan[=address]] [--observe]',
   restart: 'restart [app]',
   down: 'down',
   status: 'status',
@@ -107,10 +115,27 @@ function parseOptions(name: keyof typeof USAGE, rest: readonly string[]): Comman
     case 'up': {
       // parseArgs does not support an optional value, so `--lan` without an address becomes `--lan=any`.
       const args = rest.map((word) => (word === '--lan' ? '--lan=any' : word));
-      const { detach, distributed, rabbitmq, lan } = parseArgs({ args, options: UP_OPTIONS }).values;
+      const {
+        detach,
+        distributed,
+        rabbitmq,
+        lan,
+        observe,
+        acquirer: chosen,
+      } = parseArgs({ args, options: UP_OPTIONS }).values;
       if (distributed && rabbitmq) throw new Error('use either --distributed or --rabbitmq');
       const mode = distributed ? 'distributed' : rabbitmq ? 'rabbitmq' : 'embedded';
-      return { name, detach, mode, ...(lan === undefined ? {} : { lan: lan === 'any' ? true : lan }) };
+      const acquirer = DEMO_ACQUIRERS.find((known) => known === chosen);
+      if (acquirer === undefined)
+        throw new Error(`there is no acquirer "${chosen}": use ${DEMO_ACQUIRERS.join(' or ')}`);
+      return {
+        name,
+        detach,
+        mode,
+        acquirer,
+        ...(observe ? { observe } : {}),
+        ...(lan === undefined ? {} : { lan: lan === 'any' ? true : lan }),
+      };
     }
     case 'logs': {
       const { values, positionals } = parseArgs({ args: [...rest], options: LOGS_OPTIONS, allowPositionals: true });

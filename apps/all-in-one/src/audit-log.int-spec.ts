@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { AuditTrail } from '@svc/auth';
 import {
   CredentialsHeartbeatV1,
-  type EventType,
+  MerchantChangedV1,
   MESSAGING_SERVICES,
   PaymentHistoryAdministeredV1,
+  type PeopleList,
 } from '@svc/contracts';
 import { DeadLetters } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
@@ -38,6 +39,16 @@ interface ExpectedCall {
   readonly prepare?: () => Promise<Ids>;
 }
 
+/** Images of one pixel. */
+const LOGO = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWPgqvUHAAFrANcaS7vpAAAAAElFTkSuQmCC',
+  'base64',
+);
+const OTHER_LOGO = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWP4f4YBAASZAcxal6VyAAAAAElFTkSuQmCC',
+  'base64',
+);
+
 let api: MainApi;
 let ids: Ids;
 let notified: { readonly id: string; readonly merchantId: string };
@@ -53,6 +64,8 @@ beforeAll(async () => {
     return first !== undefined;
   });
   ids = await createOwners();
+  // Looks exist only for merchants that the gateway knows.
+  await api.relayAllEvents();
 });
 afterAll(() => api?.stop());
 
@@ -68,6 +81,21 @@ async function createOwners(): Promise<Ids> {
 const createBelow = (path: string, parameter: string) => async (): Promise<Ids> => {
   const created = await api.administer('POST', fillPath(path, ids), { mode: 'live' });
   return { [parameter]: created[parameter]! };
+};
+
+/** Invites a person with a new email, and returns the email and the id of the invitation. */
+const invite = async (): Promise<Ids> => {
+  const email = `${randomUUID()}@shop.example`;
+  const { invitationId } = await api.administer('POST', fillPath(`${MERCHANT}/people`, ids), { email, role: 'owner' });
+  return { email, id: invitationId! };
+};
+
+/** A person with a new email, who has accepted an invitation. */
+const createPerson = async (): Promise<Ids> => {
+  const { email } = await invite();
+  await api.administer('POST', '/people/sign-in-link', { email });
+  const { people } = (await api.administer('GET', fillPath(`${MERCHANT}/people`, ids))) as unknown as PeopleList;
+  return { id: people.find((person) => person.email === email)!.personId };
 };
 
 const MERCHANT = '/merchants/:merchantId';
@@ -95,6 +123,20 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     actions: ['webhook-secret.revoked'],
     prepare: createBelow(`${SITE}/webhook-secrets`, 'secretId'),
   },
+  [`POST ${MERCHANT}/people`]: {
+    body: () => ({ email: `${randomUUID()}@shop.example`, role: 'owner' }),
+    actions: ['invitation.created'],
+  },
+  [`DELETE ${MERCHANT}/people/:id`]: { actions: ['invitation.withdrawn'], prepare: invite },
+  [`DELETE ${MERCHANT}/people/:id/second-factors`]: {
+    actions: ['person.second-factors-reset'],
+    prepare: createPerson,
+  },
+  'POST /people/sign-in-link': {
+    body: ({ email }) => ({ email }),
+    actions: ['invitation.accepted', 'person.sign-in-link-created'],
+    prepare: invite,
+  },
   'POST /organisations': { body: () => ({ name: 'New' }), actions: ['organisation.created'] },
   [`PATCH ${ORGANISATION}`]: { body: () => ({ name: 'Renamed' }), actions: ['organisation.renamed'] },
   [`POST ${ORGANISATION}/keys`]: { ...liveKey, actions: ['partner-key.created'] },
@@ -120,6 +162,29 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     body: ({ merchantId }) => ({ merchantId: Number(merchantId), mode: 'test', accountReference: 'MID-1' }),
     actions: ['merchant-account.set'],
   },
+  'POST /velocity-limits': {
+    body: ({ merchantId }) => ({ merchantId: Number(merchantId), mode: 'test', enabled: true }),
+    actions: ['velocity-limits.set'],
+  },
+  'POST /velocity-counters/releases': {
+    body: () => ({ address: '192.0.2.7' }),
+    actions: ['velocity-counter.released'],
+  },
+  'POST /velocity-counters/blocks': {
+    body: () => ({ address: '192.0.2.7', untilUTCDate: api.clock.later(3_600_000).toISOString() }),
+    actions: ['velocity-counter.blocked'],
+  },
+  'PUT /looks/:merchantId': { body: () => ({ displayName: 'Karoo' }), actions: ['merchant-look.set'] },
+  'PUT /looks/:merchantId/logo': { body: () => LOGO, actions: ['merchant-logo.set'] },
+  'DELETE /looks/:merchantId/logo': {
+    actions: ['merchant-logo.deleted'],
+    prepare: async () => {
+      const { merchantId } = ids;
+      const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'image/png' };
+      await api.callAdmin({ method: 'PUT', path: `/admin/v1/looks/${merchantId!}/logo`, headers, body: OTHER_LOGO });
+      return {};
+    },
+  },
   'POST /reconciliations': { body: () => ({}), actions: ['reconciliation.requested'] },
   'POST /notifications/:id/replay': { actions: ['notification.replayed'] },
   'POST /notifications/replays': {
@@ -128,6 +193,7 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
   },
   'POST /history/rebuild': { actions: ['read-model.rebuild-begun'] },
   'POST /retrieval/rebuild': { actions: ['read-model.rebuild-begun'] },
+  'POST /console/rebuild': { actions: ['read-model.rebuild-begun'] },
   ...Object.fromEntries(MESSAGING_SERVICES.flatMap(deadLetterCalls)),
 };
 
@@ -153,9 +219,15 @@ function deadLetterCalls(service: string): [string, ExpectedCall][] {
 
 /** Inserts a dead letter that the service handles without an error. */
 async function insertDeadLetter(service: string): Promise<string> {
-  const type: EventType<unknown> = service === 'identity' ? PaymentHistoryAdministeredV1 : CredentialsHeartbeatV1;
-  const payload = service === 'identity' ? { action: 'a', actor: 'admin:x', requestId: randomUUID(), after: {} } : {};
-  const event = anEvent(type, 'aggregate', 1, payload);
+  const entry = { action: 'a', actor: 'admin:x', requestId: randomUUID(), after: {} };
+  const timeZones = [{ zone: 'UTC' }];
+  const merchant = { merchantId: 1, name: 'M', features: {}, minimumAmount: 1, grants: [], fees: {}, timeZones };
+  const event =
+    service === 'identity'
+      ? anEvent(PaymentHistoryAdministeredV1, 'aggregate', 1, entry)
+      : service === 'console'
+        ? anEvent(MerchantChangedV1, 'aggregate', 1, merchant)
+        : anEvent(CredentialsHeartbeatV1, 'aggregate', 1, {});
   await api
     .service(service)
     .superuser.query(
@@ -174,7 +246,7 @@ async function call(endpoint: string, values: Ids, adminKey = ADMIN_KEY): Promis
   return api.callAdmin({
     method,
     path: `/admin/v1${fillPath(path, values)}`,
-    headers: { 'x-admin-key': adminKey },
+    headers: { 'x-admin-key': adminKey, ...(Buffer.isBuffer(body) ? { 'content-type': 'image/png' } : {}) },
     ...(body ? { body } : {}),
   });
 }
@@ -196,15 +268,22 @@ const entriesOf = async ({ headers }: ApiResponse): Promise<AuditEntry[]> =>
   (await readAuditLog()).filter(({ requestId }) => requestId === headers.get('x-request-id'));
 
 const serviceOf = (endpoint: string): string =>
-  endpoint.includes('/card-keys') || endpoint.includes('/merchant-accounts') || endpoint.includes('/reconciliations')
+  endpoint.includes('/card-keys') ||
+  endpoint.includes('/merchant-accounts') ||
+  endpoint.includes('/velocity-') ||
+  endpoint.includes('/reconciliations')
     ? 'payment-processor'
-    : endpoint.includes('/notifications')
-      ? 'webhook-dispatcher'
-      : endpoint.includes('/history')
-        ? 'payment-history'
-        : endpoint.includes('/retrieval')
-          ? 'merchant-retrieval'
-          : (/dead-letters\/([\w-]+)/.exec(endpoint)?.[1] ?? 'identity');
+    : endpoint.includes('/looks')
+      ? 'hosted-gateway'
+      : endpoint.includes('/notifications')
+        ? 'webhook-dispatcher'
+        : endpoint.includes('/history')
+          ? 'payment-history'
+          : endpoint.includes('/retrieval')
+            ? 'merchant-retrieval'
+            : endpoint.includes('/console/')
+              ? 'console'
+              : (/dead-letters\/([\w-]+)/.exec(endpoint)?.[1] ?? 'identity');
 
 test('every administration endpoint that changes or sends something is listed here', () => {
   const endpoints = api.adminEndpoints.filter(
@@ -218,9 +297,11 @@ test('every administration endpoint that changes or sends something is listed he
 /** The tables that the endpoints change, by service. Every service has dead letters. */
 const CHANGED_TABLES: Readonly<Record<string, readonly string[]>> = {
   'payment-processor': ['card_keys', 'merchant_accounts', 'reconciliations'],
+  'hosted-gateway': ['merchant_looks', 'merchant_logos'],
   'webhook-dispatcher': ['notifications'],
   'payment-history': ['generations'],
   'merchant-retrieval': ['generations'],
+  console: ['generations'],
 };
 
 const callsInOneTransaction = Object.keys(EXPECTED_CALLS).filter(

@@ -1,4 +1,4 @@
-import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
+import { IsBaseUrl, IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 /**
@@ -41,12 +41,23 @@ export class AllInOneConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
+  /** Port of the console. */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_CONSOLE_PORT: number;
+
   /**
    * Public URL of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR
    * 60).
    */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
+
+  /** Public base URL of the hosted gateway, without a trailing slash, for messages that name the right host. */
+  @IsOptional()
+  @IsBaseUrl()
+  SVC_GATEWAY_URL?: string;
 
   /** `./svc` sets this variable for every program. This process accepts only `development`: see main.ts. */
   @IsOptional()

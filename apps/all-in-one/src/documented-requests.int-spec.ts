@@ -33,8 +33,8 @@ afterAll(async () => {
 
 const examples = new ExampleRecorder();
 const reportRows: string[] = [];
-/** The public keys of identity tokens, and the page that the payer's browser opens after a verification. */
-const PUBLIC_OPERATIONS = new Set(['jwksRead', 'returnedPayersReturned']);
+/** The public keys of identity tokens, and the pages that a payer's browser opens for a verification. */
+const PUBLIC_OPERATIONS = new Set(['jwksRead', 'returnedPayersReturned', 'browserDataShow', 'browserDataCharge']);
 
 test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
   'every response of the %s API matches its reference',

@@ -3,8 +3,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Host } from '@svc/contracts';
 import {
   appForAddress,
+  createNotFoundError,
   createProxyErrorResponse,
-  NOT_FOUND,
   prefersToJson,
   type RunningService,
   type TlsOptions,
@@ -28,6 +28,8 @@ export interface HostListenerOptions {
   readonly tls?: TlsOptions | undefined;
   /** URL of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
+  /** Public base URL of the hosted gateway, for messages. */
+  readonly gatewayUrl?: string | undefined;
   readonly timeoutsMs?: ListenerTimeoutsMs;
 }
 
@@ -38,7 +40,7 @@ export interface HostListenerOptions {
 export function createHostListener(
   host: Host,
   services: readonly RunningService[],
-  { tls, errorPages, timeoutsMs = LISTENER_TIMEOUTS_MS }: HostListenerOptions = {},
+  { tls, errorPages, gatewayUrl, timeoutsMs = LISTENER_TIMEOUTS_MS }: HostListenerOptions = {},
 ): Server {
   const handlers = new Map(services.map((service) => [service.name, getRequestHandler(service)]));
   const limits = {
@@ -53,7 +55,7 @@ export function createHostListener(
     if (!handle) {
       const { status, headers, body } = createProxyErrorResponse(
         { host, accept: request.headers.accept, errorPages },
-        NOT_FOUND,
+        createNotFoundError({ host, method: request.method ?? 'GET', address: url, errorPages, gatewayUrl }),
       );
       return void response.writeHead(status, headers).end(body);
     }

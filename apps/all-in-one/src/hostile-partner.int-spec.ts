@@ -218,6 +218,7 @@ test('an invalid value in a path, a query or a header causes neither a server er
     ['GET', `/v1/codes/${Buffer.from(text).toString('base64')}`],
     ['DELETE', `/v1/cards/${text}`],
     ['GET', `/v1/verifications/${text}`],
+    ['GET', `/v1/verifications/${text}/start?signature=${text}`],
   ]);
   const failures: string[] = [];
   for (const [method, path] of requests as [string, string][]) {

@@ -34,10 +34,12 @@ await runUntilStopped(async () => {
     gateway: config.SVC_GATEWAY_PORT,
     shop: config.SVC_SHOP_PORT,
     admin: config.SVC_ADMIN_PORT,
+    console: config.SVC_CONSOLE_PORT,
   };
   const listeners: Server[] = [];
   for (const { host, port, address, tls } of createListeners(ports, config)) {
-    const listener = createHostListener(host, services, { tls, errorPages: config.SVC_ERROR_PAGES_URL });
+    const { SVC_ERROR_PAGES_URL: errorPages, SVC_GATEWAY_URL: gatewayUrl } = config;
+    const listener = createHostListener(host, services, { tls, errorPages, gatewayUrl });
     listener.listen(port, address);
     await once(listener, 'listening');
     listeners.push(listener);

@@ -31,6 +31,7 @@ test('after a day of payments the report has the right totals and no difference 
     refunds: 0,
     refunded: 0,
     refundsPending: 0,
+    unsettled: 0,
     undelivered: 0,
     books: noDifferences,
   };
@@ -51,12 +52,13 @@ test('after a day of payments the report has the right totals and no difference 
       ...emptyTotals,
       merchantId: merchantIdOf('site 1'),
       mode: 'test',
-      // The last payment, of a till's invoice with a tip, has neither a session nor a partner.
-      payments: 3,
-      processed: 2 * 12_345 + 8_950 + 1_050,
+      // One payment, of a till's invoice with a tip, has neither a session nor a partner.
+      payments: 4,
+      processed: 3 * 12_345 + 8_950 + 1_050,
       refunds: 3,
       refunded: 1_500 + 9_000,
-      undelivered: 8,
+      // The disputed payment has two, and each of the three changes of its dispute one.
+      undelivered: 13,
     },
     { ...onePayment, merchantId: merchantIdOf('site of merchant 2'), mode: 'test', undelivered: 1 },
   ]);
@@ -162,7 +164,7 @@ test('a payment that the bank charges after midnight, and its refund, cause no d
   const totalsOf = ({ merchants }: typeof firstDay) =>
     merchants.find(({ merchantId, mode }) => merchantId === merchantIdOf('site 1') && mode === 'test');
   expect([totalsOf(firstDay), totalsOf(secondDay)]).toMatchObject([
-    { payments: 4, refunds: 3 },
+    { payments: 5, refunds: 3 },
     { payments: 0, refunds: 1 },
   ]);
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { codeDecoderService } from '@svc/code-decoder';
+import { consoleService } from '@svc/console';
 import { demoShopService } from '@svc/demo-shop';
 import { hostedGatewayService } from '@svc/hosted-gateway';
 import { identityService } from '@svc/identity';
@@ -23,6 +24,7 @@ export const SERVICES = [
   codeDecoderService,
   paymentHistoryService,
   merchantRetrievalService,
+  consoleService,
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 

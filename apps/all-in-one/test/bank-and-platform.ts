@@ -55,6 +55,7 @@ export async function startBankAndPlatform(
     clock,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
+      SVC_CARD_FINGERPRINT_KEYS: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: adminKey,
       SVC_ACQUIRER_URL: acquirer.url,
       SVC_API_URL: 'https://api.example',
@@ -65,7 +66,12 @@ export async function startBankAndPlatform(
   const gateway = await startTestService(hostedGatewayService, {
     broker,
     clock,
-    env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
+    env: {
+      SVC_GATEWAY_URL: 'https://pay.example',
+      SVC_CODES_URL: 'https://pay.example',
+      SVC_ADMIN_KEY: adminKey,
+      SVC_CHALLENGE_KEYS: randomBytes(32).toString('base64url'),
+    },
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, newSitePayload()), ...signingKeyEvents());
   // A payment needs the names of its merchant and site.
@@ -181,5 +187,6 @@ function newSitePayload() {
     allowedHosts: ['shop.example'],
     keylessMode: 'test' as const,
     webhookEnabled: false,
+    challengePayers: false,
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import type { KnownValues } from '@svc/testing/documented-api';
+import { reportDispute } from './dispute-reports.js';
 import { TwoMerchants } from './hosted-callers.js';
 import { ADMIN_KEY, type ApiRequest, type ApiResponse, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';
@@ -44,7 +45,9 @@ async function createPartnerCaller(api: MainApi, partners: TwoPartners): Promise
   const email = partners.customers.get('A’s 1')!.email;
   return {
     name: 'partner',
-    endpoints: api.endpoints.filter((endpoint) => !/ \/(business|health|reference|errors)/.test(endpoint)),
+    endpoints: api.endpoints.filter(
+      (endpoint) => !/ \/(business|health|reference|errors|v1\/acquirers)/.test(endpoint),
+    ),
     call: (call) => api.call(call),
     credentials: { 'x-api-key': partners.keys.get('A')!, authorization: `Bearer ${partners.tokens.get('A')!}` },
     wrongCredentials: [
@@ -74,7 +77,10 @@ async function createPartnerCaller(api: MainApi, partners: TwoPartners): Promise
         paymentMethod: { card: { ...CARD, cvv: '123' } },
       },
     },
-    reasonsForFailure: {},
+    reasonsForFailure: {
+      browserDataShow: 'The URL has no signature: the simulated bank needs no data of a browser.',
+      browserDataCharge: 'The URL has no signature: the simulated bank needs no data of a browser.',
+    },
   };
 }
 
@@ -82,6 +88,10 @@ async function createMerchantCaller(api: MainApi, partners: TwoPartners): Promis
   const { paymentReference, invoice } = await createPayment(partners);
   const [openInvoice, closedInvoice] = [await partners.createInvoice(), await partners.createInvoice()];
   const [, merchantId, siteId] = /merchants\/(\d+)\/sites\/(\d+)/.exec(partners.sitePath)!;
+  await reportDispute(api, {
+    ...{ paymentReference, disputeReference: 'dispute-17', kind: 'debited', amount: 2_500 },
+    respondBy: api.clock.later(14 * 86_400_000),
+  });
   await partners.send('site 1', 'none', { method: 'PUT', path: `${partners.sitePath}/tills/TILL-1/code` });
   await waitUntil('the merchant to find the payment', 20_000, async () => {
     await api.relayAllEvents();
@@ -105,9 +115,14 @@ async function createMerchantCaller(api: MainApi, partners: TwoPartners): Promis
       svcId: paymentReference,
       invoiceId: invoice.reference,
       externalReference: invoice.externalReference,
+      orderId: invoice.externalReference,
+      'paymentSearchFind.from': api.clock.nowISO().slice(0, 10),
+      'paymentSearchFind.to': api.clock.nowISO().slice(0, 10),
       reference: openInvoice.reference,
       siteReference: 'TILL-1',
       day: api.clock.nowISO().slice(0, 10),
+      from: api.clock.nowISO().slice(0, 10),
+      to: api.clock.nowISO().slice(0, 10),
       'idempotency-key': 'refund-of-order-17',
       'refundsCreate.amount': 1_000,
       reason: 'One mug was broken',
@@ -187,6 +202,15 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
   const secret = await create(`/merchants/${merchantId}/sites/${siteId}/webhook-secrets`, { mode: 'test' });
   const key = await create(`/organisations/${organisationId}/keys`, { mode: 'test' });
   const token = await create(`/organisations/${organisationId}/api-tokens`, { mode: 'test' });
+  const invitation = await create(`/merchants/${merchantId}/people`, {
+    email: 'finance@karoo.example',
+    role: 'finance',
+  });
+  await create(`/merchants/${merchantId}/people`, { email: 'owner@karoo.example', role: 'owner' });
+  // In development the link accepts the invitation, so that there is a person.
+  await create('/people/sign-in-link', { email: 'owner@karoo.example' });
+  const { people } = await api.administer('GET', `/merchants/${merchantId}/people`);
+  const [person] = people as unknown as { personId: string }[];
   const { runId } = await create('/reconciliations', {});
   let notification: { id: string; paymentReference: string } | undefined;
   await waitUntil('a notification', 20_000, async () => {
@@ -212,6 +236,10 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       secretId: secret['secretId'],
       tokenId: token['tokenId'],
       kid: keys.at(-1)?.kid,
+      'peopleInvite.email': 'support@karoo.example',
+      'peopleRemove.id': invitation['invitationId'],
+      'personFactorsReset.id': person?.personId,
+      'signInLinksCreate.email': 'owner@karoo.example',
       runId,
       id: notification?.id,
       'adminRefundsList.svcId': notification?.paymentReference,
@@ -224,10 +252,25 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       mode: 'test',
       accountReference: 'acquirer-merchant-17',
       day: api.clock.nowISO().slice(0, 10),
+      from: api.clock.nowISO().slice(0, 10),
+      to: api.clock.nowISO().slice(0, 10),
+      timeZone: 'Africa/Maputo',
+      'velocityLimitsList.merchantId': merchantId,
+      'velocityCountersShow.siteId': siteId,
+      'velocityCountersRelease.body': { mode: 'test', siteId },
+      'looksSet.body': { accentColour: '#0a7d4f', displayName: 'Karoo Roastery', supportEmail: 'help@karoo.example' },
+      'velocityCountersBlock.body': {
+        mode: 'test',
+        siteId,
+        range: '40000000',
+        untilUTCDate: api.clock.later(3_600_000).toISOString(),
+      },
     },
     reasonsForFailure: {
       deadLettersReplay: 'there are no dead letters',
       ledgerDay: 'the day is not closed',
+      ledgerSeal: 'the numbers of seals begin with 1',
+      looksSetLogo: 'The requests of this test contain no images.',
     },
   };
 }

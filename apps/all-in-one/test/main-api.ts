@@ -20,7 +20,8 @@ export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object | string;
+  /** An object is sent as JSON; a text and bytes as they are. */
+  readonly body?: object | string | Buffer;
 }
 
 export interface ApiResponse {
@@ -61,10 +62,11 @@ const SEALING_KEY = createHash('sha256').update('a sealing key for tests').diges
 
 /** Environment of each service that the main API and the administration API need. */
 const mainApiEnvironments = (acquirerUrl: string): Readonly<Record<string, Record<string, string>>> => ({
-  identity: { SVC_SEALING_KEY: SEALING_KEY },
+  identity: { SVC_SEALING_KEY: SEALING_KEY, SVC_CONSOLE_URL: 'https://console.example' },
   'webhook-dispatcher': { SVC_SEALING_KEY: SEALING_KEY, SVC_DELIVERY: 'off' },
   'payment-processor': {
     SVC_SEALING_KEY: SEALING_KEY,
+    SVC_CARD_FINGERPRINT_KEYS: SEALING_KEY,
     SVC_ACQUIRER_URL: acquirerUrl,
     // Some callers use live mode, which needs an acquirer too.
     SVC_ACQUIRER_LIVE: 'simulated',
@@ -73,6 +75,7 @@ const mainApiEnvironments = (acquirerUrl: string): Readonly<Record<string, Recor
   },
   'code-decoder': { SVC_CODES_URL: 'https://pay.example' },
   'payment-history': {},
+  console: { SVC_CONSOLE_URL: 'https://console.example', SVC_CODES_URL: 'https://pay.example' },
   // The tests send more requests than the default rate limit of a key allows.
   'merchant-retrieval': { SVC_RETRIEVAL_BURST: '100000', SVC_STREAM_READERS_PER_KEY: '100' },
 });
@@ -82,12 +85,19 @@ const HOSTED_GATEWAY_ENVIRONMENT = {
   'hosted-gateway': {
     SVC_GATEWAY_URL: 'https://pay.example',
     SVC_CODES_URL: 'https://pay.example',
+    SVC_CHALLENGE_KEYS: SEALING_KEY,
     SVC_ACQUIRER_LIVE: 'simulated',
     SVC_KEYLESS_CALLS_PER_MINUTE: '100000',
     SVC_DELIVERIES_CALLS_PER_MINUTE: '100000',
     SVC_PAYMENTS_PER_MINUTE: '100000',
+    SVC_MAIL_FROM: 'payments@svc.example',
   },
 };
+
+/** Receipts are written into a folder of the test. */
+const withMailFolder = (environments: typeof HOSTED_GATEWAY_ENVIRONMENT, folder: string) => ({
+  'hosted-gateway': { ...environments['hosted-gateway'], SVC_MAIL_FOLDER: folder },
+});
 
 interface MainApiOptions {
   /** Whether the hosted gateway runs too. */
@@ -106,7 +116,7 @@ export async function startMainApi({ hostedGateway = false, startAt }: MainApiOp
   const services: TestService[] = [];
   const serviceEnvironments = {
     ...mainApiEnvironments(bank.url),
-    ...(hostedGateway ? HOSTED_GATEWAY_ENVIRONMENT : {}),
+    ...(hostedGateway ? withMailFolder(HOSTED_GATEWAY_ENVIRONMENT, join(folder, 'mail')) : {}),
   };
   for (const [name, env] of Object.entries(serviceEnvironments)) {
     const definition = SERVICES.find((service) => service.name === name)!;
@@ -127,12 +137,13 @@ export async function startMainApi({ hostedGateway = false, startAt }: MainApiOp
     { method, path, headers = {}, body }: ApiRequest,
   ): Promise<ApiResponse> => {
     const { port } = listeners[host].address() as AddressInfo;
-    const json = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
+    const isJson = typeof body === 'object' && !Buffer.isBuffer(body);
+    const json = isJson ? { 'content-type': 'application/json' } : {};
     // A call of `fetch` takes four times as much processor time, and some tests send thousands of requests.
     const response = await request(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { ...json, ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
     });
     const responseHeaders = new Map(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
     const isStream = responseHeaders.get('content-type')?.startsWith('text/event-stream') === true;

@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
-import { CodeDecoderAdministeredV1 } from '@svc/contracts';
+import {
+  CredentialsConsumer,
+  PartnerAuthModule,
+  provideAdminKey,
+  provideAuditTrail,
+  provideFailedCalls,
+} from '@svc/auth';
+import { CodeDecoderAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { createDeadLettersController } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
@@ -14,6 +20,9 @@ import { PayablesConsumer } from './invoices/payables.consumer.js';
 import { RequestRetention } from './invoices/request-retention.js';
 import { MerchantProfileQuery } from './merchants/merchant-profile.query.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { CancelPaymentRequest } from './payment-requests/cancel-payment-request.js';
+import { CreatePaymentRequest } from './payment-requests/create-payment-request.js';
+import { PaymentRequestsConsumer } from './payment-requests/payment-requests.consumer.js';
 import { CodeProviders } from './providers/code-providers.js';
 import { CheckExpiredSession } from './sessions/check-expired-session.js';
 import { SessionCodeRepository } from './sessions/session-code.repository.js';
@@ -30,16 +39,19 @@ import { TillsController } from './tills/tills.controller.js';
     TillsController,
     TillCodesConsumer,
     PayablesConsumer,
+    PaymentRequestsConsumer,
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
     createDeadLettersController('code-decoder'),
   ],
   providers: [
+    CancelPaymentRequest,
     CheckExpiredSession,
     CloseInvoice,
     CodeProviders,
     CreateInvoice,
+    CreatePaymentRequest,
     DecodeCode,
     InvoiceRepository,
     InvoiceRequestRepository,
@@ -49,6 +61,7 @@ import { TillsController } from './tills/tills.controller.js';
     TillCodeRepository,
     provideAdminKey(CodeDecoderConfig),
     provideAuditTrail(CodeDecoderAdministeredV1),
+    provideFailedCalls(RecordFailedCallsV1),
   ],
 })
 export class CodeDecoderModule {}

@@ -36,6 +36,7 @@ test('a replica with an empty database is ready only after it has received all e
       allowedHosts: [],
       keylessMode: 'test' as const,
       webhookEnabled: false,
+      challengePayers: false,
     };
     const keyPayload = {
       keyId,

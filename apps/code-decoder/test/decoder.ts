@@ -14,7 +14,7 @@ import {
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EmbeddedBroker } from '@svc/messaging';
-import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { anEvent, inProgress, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
 import { type FakePaymentProcessor, startFakePaymentProcessor } from './fake-payment-processor.js';
 import { buildInvoiceRequest } from './invoice-request.js';
@@ -101,6 +101,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
           allowedHosts: [],
           keylessMode: mode,
           webhookEnabled: false,
+          challengePayers: false,
         }),
         ...[
           { kind: 'site' as const, apiKey: siteKey, siteId },
@@ -132,8 +133,12 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
       const descriptor = payables.opened.find(({ payableId }) => payableId === payable.payableId);
       const { payableId, version, state } = payable;
       if (state === 'closed') return service.deliver(anEvent(PayableClosedV1, payableId, version, payable));
-      const type = state === 'reserved' ? PaymentProcessingV1 : PaymentSucceededV1;
-      await service.deliver(anEvent(type, randomUUID(), 1, createPayment(descriptor!.source, payable)));
+      const payment = createPayment(descriptor!.source, payable);
+      await service.deliver(
+        state === 'reserved'
+          ? anEvent(PaymentProcessingV1, randomUUID(), 1, inProgress(payment))
+          : anEvent(PaymentSucceededV1, randomUUID(), 1, payment),
+      );
     },
   };
 }

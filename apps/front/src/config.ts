@@ -1,4 +1,4 @@
-import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
+import { IsBaseUrl, IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator';
 
 const UPSTREAM_URL = { protocols: ['http'], require_tld: false, require_protocol: true };
@@ -37,6 +37,12 @@ export class FrontConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
+  /** Port of the console. */
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  SVC_CONSOLE_PORT: number;
+
   /** Address of identity: `http://host:port`. Plain HTTP, because the front and the apps share a machine or a network. */
   @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_IDENTITY: string;
@@ -62,9 +68,17 @@ export class FrontConfig extends TlsListenerConfig {
   @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
 
+  @IsUrl(UPSTREAM_URL)
+  SVC_UPSTREAM_CONSOLE: string;
+
   /** Public address of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
+
+  /** Public base URL of the hosted gateway, without a trailing slash, for messages that name the right host. */
+  @IsOptional()
+  @IsBaseUrl()
+  SVC_GATEWAY_URL?: string;
 
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

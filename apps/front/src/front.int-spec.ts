@@ -64,7 +64,8 @@ describe('the front (reverse proxy)', () => {
       ['hosted-gateway', `http://127.0.0.1:${port}`],
       ['identity', `http://127.0.0.1:${port}`],
     ]);
-    const front = newFront({ host, upstreams, draining, log: newLog('front', 'silent'), tls });
+    const urls = { errorPages: 'https://api.example/errors', gatewayUrl: 'https://pay.example' };
+    const front = newFront({ host, upstreams, draining, log: newLog('front', 'silent'), tls, ...urls });
     fronts.push(front);
     return front.listen({ port: 0, host: '127.0.0.1' });
   }
@@ -262,6 +263,37 @@ describe('the front (reverse proxy)', () => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
     await once(socket, 'close');
     expect(clientResponse).toMatch(/^HTTP\/1.1 404 /);
+    expect(receivedRequests).toHaveLength(0);
+  });
+
+  it('names the host that has the path, in the format of the host of the request', async () => {
+    const link = '<https://api.example/errors/resource.not-found>; rel="help"';
+    const api = await fetch(`${await startFront('api')}/api/v3.1/sessions`, { method: 'POST' });
+    const detail =
+      'The main API has no path /api/v3.1/sessions. It is a path of the hosted gateway, https://pay.example.';
+    expect([api.status, api.headers.get('content-type'), api.headers.get('link')]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+      link,
+    ]);
+    expect(await api.json()).toEqual({
+      type: 'https://api.example/errors/resource.not-found',
+      title: 'Nothing was found here.',
+      status: 404,
+      code: 'resource.not-found',
+      detail,
+      instance: api.headers.get('x-request-id'),
+      errors: [{ errorReference: '40', message: detail }],
+    });
+
+    const gateway = await fetch(`${await startFront('gateway')}/v1/payments`);
+    expect([gateway.status, gateway.headers.get('content-type'), gateway.headers.get('link')]).toEqual([
+      404,
+      'application/json; charset=utf-8',
+      link,
+    ]);
+    const message = 'The hosted gateway has no path /v1/payments. It is a path of the main API, https://api.example.';
+    expect(await gateway.json()).toEqual({ status: 'NotFound', errors: [{ message }] });
     expect(receivedRequests).toHaveLength(0);
   });
 

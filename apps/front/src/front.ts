@@ -7,7 +7,7 @@
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
-import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
+import { appForAddress, createNotFoundError, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AppDraining } from './draining.js';
 import { classifyProxyError, sendProxyError, wasNeverSent } from './proxy-errors.js';
@@ -22,6 +22,8 @@ export interface Front {
   readonly log: ServiceLog;
   /** Address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
+  /** Public base URL of the hosted gateway, for messages. */
+  readonly gatewayUrl?: string | undefined;
   /** If undefined, the listener uses plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
@@ -156,7 +158,16 @@ async function handle(front: StreamingFront, request: FastifyRequest, reply: Fas
   }
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
-  if (app === undefined || upstream === undefined) return sendProxyError(front, request, reply, NOT_FOUND);
+  if (app === undefined || upstream === undefined) {
+    const { host, errorPages, gatewayUrl } = front;
+    const { method } = request;
+    return sendProxyError(
+      front,
+      request,
+      reply,
+      createNotFoundError({ host, method, address, errorPages, gatewayUrl }),
+    );
+  }
   const leave = await front.draining.enter(app);
   // 'close' is also emitted when the client disconnects or the response is aborted.
   reply.raw.once('close', leave);

@@ -16,11 +16,13 @@ await runUntilStopped(async () => {
     gateway: config.SVC_GATEWAY_PORT,
     shop: config.SVC_SHOP_PORT,
     admin: config.SVC_ADMIN_PORT,
+    console: config.SVC_CONSOLE_PORT,
   };
   const upstreams = readUpstreams(config);
   const fronts = await Promise.all(
     createListeners(ports, config).map(async ({ host, port, address, tls }) => {
-      const front = newFront({ host, upstreams, draining, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
+      const { SVC_ERROR_PAGES_URL: errorPages, SVC_GATEWAY_URL: gatewayUrl } = config;
+      const front = newFront({ host, upstreams, draining, log, tls, errorPages, gatewayUrl });
       await front.listen({ port, host: address });
       return front;
     }),

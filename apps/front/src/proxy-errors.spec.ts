@@ -32,6 +32,7 @@ test('the configuration has an upstream for every app of the route table', () =>
     SVC_UPSTREAM_CODE_DECODER: 'http://127.0.0.1:6',
     SVC_UPSTREAM_PAYMENT_HISTORY: 'http://127.0.0.1:7',
     SVC_UPSTREAM_MERCHANT_RETRIEVAL: 'http://127.0.0.1:8',
+    SVC_UPSTREAM_CONSOLE: 'http://127.0.0.1:9',
   });
   const upstreams = readUpstreams(config);
   expect(upstreams.get('identity')).toBe('http://127.0.0.1:1');
@@ -71,8 +72,8 @@ test.each<[unknown, string]>([
   ],
   [errorWithCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result'],
   [{ statusCode: 413 }, 'The request is too large.'],
-])('the response after the error %p has the title "%s" and no Retry-After', (error, title) => {
+])('the response after the error %p has the detail "%s" and no Retry-After', (error, detail) => {
   const { headers, body } = createProxyErrorResponse({ host: 'api', accept: undefined }, classifyProxyError(error));
-  expect((JSON.parse(body) as { title: string }).title).toContain(title);
+  expect((JSON.parse(body) as { detail: string }).detail).toContain(detail);
   expect(headers['retry-after']).toBeUndefined();
 });

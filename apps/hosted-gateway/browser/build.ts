@@ -13,7 +13,8 @@ import { en } from '../src/languages/en.ts';
 import { st } from '../src/languages/st.ts';
 import { xh } from '../src/languages/xh.ts';
 import { zu } from '../src/languages/zu.ts';
-import type { PageAsset, PageManifest } from '../src/page-views/pay-page-model.ts';
+import type { PageAsset } from '../src/page-assets.ts';
+import type { PageManifest } from '../src/page-views/pay-page-model.ts';
 import { scriptMessages } from './script-messages.ts';
 
 const here = import.meta.dirname;

@@ -1,19 +1,27 @@
 /**
- * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the
- * browser, and polls until the server has a new state to show. It never decides the result of a payment.
+ * The payment page's script. The server renders every state. The script solves the challenge of the page, if it has one,
+ * enables the form, encrypts the card in the browser, and polls until the server has a new state to show. It never decides the result of a payment.
  */
-import { formatTime } from '../src/languages/format-amount.js';
 import { AmountFields } from './amounts/amount-fields.js';
 import { CardForm } from './card-form/card-form.js';
+import { PayerChallenge } from './challenge/payer-challenge.js';
+import { solveChallenge } from './challenge/solve-challenge.js';
 import { messages } from './messages.js';
 import { PaymentController } from './payment-controller.js';
+import { requestChallenge } from './payment-flow/gateway-calls.js';
 import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
 import { watchTill } from './till-watch.js';
+import {
+  hideChallenge,
+  showChallengeDuringPayment,
+  showChallengeProgress,
+  showFormAfterChallenge,
+} from './views/challenge-view.js';
 import { byId } from './views/document-parts.js';
 import { ExpiryWarning } from './views/expiry-warning.js';
-import { now, pageData, reload, shownState } from './views/page-document.js';
+import { callsAddress, now, pageData, reload, shownState } from './views/page-document.js';
 import { showLateNotice } from './views/processing-view.js';
-import { showBrand, startRedirectCountdown } from './views/receipt.js';
+import { focusOutcome, showBrand, showPrintButton, startRedirectCountdown } from './views/receipt.js';
 import { createIdleWatch, createPoller } from './watch-session.js';
 
 /** Final states. A document in one of these states never needs a reload. */
@@ -24,10 +32,11 @@ window.addEventListener('pageshow', (event) => {
   if (event.persisted && !FINAL_STATES.includes(shownState.state)) reload();
 });
 
-function startForm(): void {
+async function startForm(): Promise<void> {
   byId('script-late').hidden = true;
   const cardForm = new CardForm(now, messages);
   if (typeof crypto === 'undefined' || !crypto.subtle) {
+    hideChallenge();
     cardForm.showMessage(messages.formErrors.insecure);
     return;
   }
@@ -37,19 +46,31 @@ function startForm(): void {
   });
   const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(pageData['expiresAt'] ?? '', now()));
   const amounts = pageData['amount'] === undefined ? undefined : new AmountFields();
-  const payment = new PaymentController(cardForm, watch, amounts);
+  const challenge = new PayerChallenge(pageData['challenge'], {
+    request: () => requestChallenge(callsAddress),
+    solve: solveChallenge,
+    now,
+    showWaiting: showChallengeDuringPayment,
+    showProgress: showChallengeProgress,
+  });
+  const payment = new PaymentController(cardForm, watch, amounts, challenge);
   cardForm.start(
     (texts) => void payment.pay(texts),
     () => amounts?.check() ?? true,
   );
-  performance.mark('form-usable');
-  if (payment.wasInterrupted) payment.resolveInterrupted();
-  else {
-    document.getElementById('decline')?.focus();
-    watch.start();
-  }
   confirmLanguageChange(cardForm);
   window.addEventListener('pagehide', () => cardForm.clear());
+  if (payment.wasInterrupted) {
+    hideChallenge();
+    return payment.resolveInterrupted();
+  }
+  watch.start();
+  if (pageData['challenge'] !== undefined) {
+    await challenge.finishFirst();
+    showFormAfterChallenge();
+  }
+  performance.mark('form-usable');
+  document.getElementById('decline')?.focus();
 }
 
 /** Lets the payer confirm a change of the language, because the page in the other language has an empty form. */
@@ -67,17 +88,12 @@ function startPolling(): void {
   }).start();
 }
 
-function showLocalTimes(): void {
-  for (const time of document.querySelectorAll<HTMLTimeElement>('time.local-time'))
-    time.textContent = formatTime(time.dateTime, messages.format);
-}
-
-showLocalTimes();
 showBrand();
+showPrintButton();
 switch (shownState.state) {
   case 'open':
   case 'declined':
-    startForm();
+    void startForm();
     break;
   case 'processing':
     setTimeout(showLateNotice, LATE_AFTER_MS);
@@ -93,5 +109,5 @@ switch (shownState.state) {
     startRedirectCountdown();
     break;
   case 'already-paid':
-    byId('outcome-heading').focus();
+    focusOutcome();
 }

@@ -2,6 +2,7 @@ import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
 import type { AmountFields } from './amounts/amount-fields.js';
 import { type CardFieldTexts, readCard } from './card-form/card-fields.js';
 import type { CardForm } from './card-form/card-form.js';
+import type { PayerChallenge } from './challenge/payer-challenge.js';
 import { messages } from './messages.js';
 import { storeOwnPayment } from './own-payment.js';
 import { readBrowserData } from './payment-flow/browser-data.js';
@@ -42,6 +43,8 @@ import { createPoller } from './watch-session.js';
  * without an error.
  */
 const FIRST_POLL_DURING_POST_MS = 1500;
+/** Number of challenges after which the form is shown again. Usually the payment needs none or one. */
+const MAX_CHALLENGES = 3;
 /** Time to wait for the response to a POST after a poll has shown that the state has changed. */
 const RESPONSE_AFTER_STATE_MS = 2000;
 
@@ -63,6 +66,10 @@ export class PaymentController {
   private sendState: SendState = 'in-flight';
   private unchangedPolls = 0;
   private sendCount = 0;
+  /** Number of challenges that the server required after the payer pressed Pay. */
+  private challengeCount = 0;
+  /** Number of times that the page repeated the payment after a delay. */
+  private repeatCount = 0;
   private lateTimer: ReturnType<typeof setTimeout> | undefined;
   private reloadTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -71,6 +78,7 @@ export class PaymentController {
     private readonly watch: IdleWatch,
     /** Present only for an invoice. */
     private readonly amounts: AmountFields | undefined,
+    private readonly challenge: PayerChallenge,
   ) {}
 
   /** True if the payer pressed Pay before a reload of the page, and the result is unknown. */
@@ -99,7 +107,7 @@ export class PaymentController {
     this.cardForm.clearFields();
     showProcessing(true);
     showStatus(processing.sendingHeading, processing.note);
-    this.sendCount = 0;
+    this.sendCount = this.challengeCount = this.repeatCount = 0;
     try {
       const publicJwk = JSON.parse(pageData['encryptionKey'] ?? '') as CardEncryptionKey;
       const binding = { sessionId, paymentNumber: this.paymentNumber, expiresAt: pageData['expiresAt'] ?? '' };
@@ -121,6 +129,14 @@ export class PaymentController {
       this.restoreForm(formErrors.cannotEncrypt);
       return;
     }
+    await this.solveAndSend(this.body);
+  }
+
+  /** Sends the payment with the solution of a challenge, if it needs one. */
+  private async solveAndSend(payment: PaymentBody): Promise<void> {
+    const solution = await this.challenge.getSolution();
+    if (!solution) return this.restoreForm(formErrors.notSent);
+    this.body = { ...payment, ...solution };
     this.poller.start(FIRST_POLL_DURING_POST_MS);
     await this.send(this.body);
   }
@@ -128,12 +144,15 @@ export class PaymentController {
   private async send(body: PaymentBody): Promise<void> {
     this.sendState = 'in-flight';
     this.unchangedPolls = 0;
-    showStatus(processing.sendingHeading, processing.note);
+    showStatus(this.repeatCount > 0 ? processing.busyHeading : processing.sendingHeading, processing.note);
     this.lateTimer ??= setTimeout(showLateNotice, LATE_AFTER_MS);
     const outcome = await postPayment(callsAddress, body);
     const { mayHaveArrived } = this.reference;
-    if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
-    const firstStep = decideAfterPost(outcome);
+    if (settlesReference(outcome, mayHaveArrived)) {
+      this.reference.settle();
+      this.challenge.markUsed();
+    }
+    const firstStep = decideAfterPost(outcome, this.repeatCount);
     const isRejected = firstStep.do === 'show-form-error';
     const step = isRejected ? await this.handleRejection(firstStep, mayHaveArrived) : firstStep;
     if (step.do === 'reload') return reload();
@@ -142,9 +161,28 @@ export class PaymentController {
       this.poller.stop();
       return location.assign(step.url);
     }
+    if (step.do === 'solve-challenge') return this.solveAnother(body);
+    if (step.do === 'repeat') return this.repeatLater(body, step.afterSeconds);
     if (step.do === 'show-form-error') return this.restoreForm(step.message ?? formErrors[step.problem]);
     this.onSent(step.result);
     this.poller.start();
+  }
+
+  /** Waits up to a second longer, so that the payers of a network do not all repeat at the same time. */
+  private repeatLater(body: PaymentBody, afterSeconds: number): void {
+    this.repeatCount++;
+    this.poller.stop();
+    this.clearLateTimer();
+    showStatus(processing.busyHeading, processing.note);
+    setTimeout(() => void this.solveAndSend(body), (afterSeconds + Math.random()) * 1_000);
+  }
+
+  private async solveAnother(body: PaymentBody): Promise<void> {
+    this.poller.stop();
+    this.clearLateTimer();
+    this.challenge.requireAnother();
+    if (++this.challengeCount > MAX_CHALLENGES) return this.restoreForm(formErrors.challengeFailed);
+    await this.solveAndSend(body);
   }
 
   /**
@@ -240,6 +278,7 @@ export class PaymentController {
     showProcessing(false);
     this.cardForm.restoreFields();
     this.cardForm.enable(true);
+    this.challenge.prepareNext();
     // Starts after a delay, so that the server has received a payment that was sent just before a reload.
     this.watch.start();
   }

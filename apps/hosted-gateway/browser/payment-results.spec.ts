@@ -17,6 +17,14 @@ const DECLINED = {
   },
 };
 
+const NO_CHALLENGES = {
+  request: () => Promise.resolve(undefined),
+  solve: () => Promise.reject(new Error('no challenge')),
+  now: () => RENDERED_AT,
+  showWaiting: () => undefined,
+  showProgress: () => undefined,
+};
+
 /** A response of the gateway. Undefined: there is no response. */
 type Reply = { status: number; body: object } | undefined;
 
@@ -40,11 +48,12 @@ beforeEach(async () => {
     return new Response(JSON.stringify(reply.body), { status: reply.status });
   });
   const { CardForm } = await import('./card-form/card-form.js');
+  const { PayerChallenge } = await import('./challenge/payer-challenge.js');
   const { messages } = await import('./messages.js');
   const { PaymentController: Controller } = await import('./payment-controller.js');
   const cardForm = new CardForm(() => RENDERED_AT, messages);
   const watch = { start: () => undefined, stop: () => undefined } as unknown as IdleWatch;
-  payment = new Controller(cardForm, watch, undefined);
+  payment = new Controller(cardForm, watch, undefined, new PayerChallenge(undefined, NO_CHALLENGES));
 });
 
 afterEach(() => {

@@ -8,6 +8,7 @@ export function scriptMessages({
   choiceErrors,
   fieldErrors,
   formErrors,
+  challenge,
   processing,
   paid,
 }: Messages) {
@@ -20,6 +21,7 @@ export function scriptMessages({
     choiceErrors,
     fieldErrors,
     formErrors,
+    challenge: { progress: challenge.progress, done: challenge.done },
     processing: processingMessages,
     returning: paid.returning,
   };

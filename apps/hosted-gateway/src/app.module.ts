@@ -5,16 +5,32 @@ import {
   CredentialsHeartbeatModule,
   provideAdminKey,
   provideAuditTrail,
+  provideFailedCalls,
   SiteCredentials,
 } from '@svc/auth';
-import { HostedGatewayAdministeredV1 } from '@svc/contracts';
+import { HostedGatewayAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
+import { provideMailer } from '@svc/mail';
 import { ReadinessCheck } from '@svc/service';
 import { createDeadLettersController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
+import { AttackLevelsConsumer } from './challenge/attack-levels.consumer.js';
+import { AttackLevels } from './challenge/attack-levels.js';
+import { PayerChallenges } from './challenge/payer-challenges.js';
+import { RecentDeclines } from './challenge/recent-declines.js';
+import { UsedChallengeRepository } from './challenge/used-challenge.repository.js';
 import { HostedGatewayConfig } from './config.js';
+import { FindReceipt } from './console-commands/find-receipt.js';
+import { LooksConsumer } from './console-commands/looks.consumer.js';
+import { PreviewLook } from './console-commands/preview-look.js';
+import { ReceiptsConsumer } from './console-commands/receipts.consumer.js';
 import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
+import { ChangeLook } from './looks/change-look.js';
+import { CurrentLooks } from './looks/current-looks.js';
+import { LogoFilesController } from './looks/logo-files.controller.js';
+import { LookRepository } from './looks/look.repository.js';
+import { LooksController } from './looks/looks.controller.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
 import { ExtendSession } from './pay/extend-session.js';
 import { CardKey } from './pay/page/card-key.js';
@@ -28,6 +44,9 @@ import { InFlightPayments } from './payment-copies/in-flight-payments.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { ReadSessionController } from './payments/read-session.controller.js';
 import type { ThrottlerName } from './rate-limit.guard.js';
+import { ReceiptMailRepository } from './receipts/receipt-mail.repository.js';
+import { ReceiptsController } from './receipts/receipts.controller.js';
+import { SendReceipt } from './receipts/send-receipt.js';
 import { CancelSession } from './sessions/cancel-session.js';
 import { CreateSession } from './sessions/create-session.js';
 import { SessionRepository } from './sessions/session.repository.js';
@@ -65,7 +84,13 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     NotificationFeedController,
     DeliveriesController,
     PayController,
+    ReceiptsController,
     CspReportsController,
+    LooksController,
+    LogoFilesController,
+    LooksConsumer,
+    ReceiptsConsumer,
+    AttackLevelsConsumer,
     SessionsConsumer,
     TillCodesConsumer,
     CredentialsConsumer,
@@ -74,15 +99,26 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     createDeadLettersController('hosted-gateway'),
   ],
   providers: [
+    AttackLevels,
     RefreshPayments,
     CancelSession,
     CardKey,
+    ChangeLook,
     CreateSession,
+    CurrentLooks,
     ExtendSession,
     FindMissingKeys,
     FindOpenInvoice,
+    FindReceipt,
     PayOnPage,
+    PayerChallenges,
+    RecentDeclines,
+    UsedChallengeRepository,
     InFlightPayments,
+    LookRepository,
+    PreviewLook,
+    ReceiptMailRepository,
+    SendReceipt,
     SessionRepository,
     ShowPage,
     PagePayableRepository,
@@ -93,6 +129,8 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     { provide: ReadinessCheck, useExisting: CardKey },
     provideAdminKey(HostedGatewayConfig),
     provideAuditTrail(HostedGatewayAdministeredV1),
+    provideFailedCalls(RecordFailedCallsV1),
+    provideMailer(HostedGatewayConfig),
   ],
   exports: [ReadinessCheck],
 })

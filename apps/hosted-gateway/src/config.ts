@@ -1,7 +1,8 @@
-import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig } from '@svc/service';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { MailConfig } from '@svc/mail';
+import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer } from '@svc/service';
+import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 
-export class HostedGatewayConfig extends ServiceConfig {
+export class HostedGatewayConfig extends MailConfig {
   /** Base URL at which payers and merchants reach this service, without a trailing slash. */
   @IsBaseUrl()
   SVC_GATEWAY_URL: string;
@@ -16,6 +17,27 @@ export class HostedGatewayConfig extends ServiceConfig {
   /** API key of this service's administration API. A secret. */
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
+
+  /**
+   * Keys of the challenges of payment pages: 32 bytes as base64url, or two such keys with a comma between them. New
+   * challenges are signed with the first key, and challenges of both keys are accepted, during a rotation. The same for
+   * all replicas. A secret.
+   */
+  @Matches(/^[A-Za-z0-9_-]{43}(,[A-Za-z0-9_-]{43})?$/, {
+    message: '$property must be one or two keys of 32 bytes as base64url',
+  })
+  SVC_CHALLENGE_KEYS: string;
+
+  /**
+   * Numbers of a challenge at level 1, of which the browser tries half on average: with the default about a second on a
+   * slow phone, and 0.2 s on a computer. The level of the attack and the declines from the payer's address raise them to
+   * at most 4 times as many.
+   */
+  @IsOptional()
+  @IsInt()
+  @Min(10)
+  @Max(100_000)
+  SVC_CHALLENGE_NUMBERS: number = 2_000;
 
   /**
    * The acquirer for live payments. Must equal the value of payment-processor. If `off`, the API rejects live sessions.

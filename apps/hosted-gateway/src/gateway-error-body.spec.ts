@@ -50,6 +50,8 @@ describe('the error message of a pay request', () => {
     ['/pay/12/payments?lang=zu', 'en', 'payable.mismatch', zu.refusals['payable.mismatch']],
     ['/c/01234567890123456789/payments', 'en', 'payable.mismatch', en.refusals['payable.mismatch']],
     ['/c/1/invoices/2/payments?lang=zu', 'en', 'payable.mismatch', zu.refusals['payable.mismatch']],
+    ['/pay/12/payments', 'zu', 'request.rate-limited', zu.formErrors.tooMany],
+    ['/c/01234567890123456789/payments', 'en', 'request.rate-limited', en.formErrors.tooMany],
     ['/pay/12/payments', 'zu', 'request.invalid', zu.formErrors.refused],
     ['/pay/12/payments', 'en', 'request.invalid', ERROR_CATALOGUE['request.invalid'].message],
   ])('to %s in the language %s, for the error %s, is: %s', (url, language, code, message) => {
@@ -113,4 +115,24 @@ describe('an error response', () => {
       'application/json',
     );
   });
+});
+
+test('the administration API has the errors of all services (RFC 9457)', () => {
+  const request = buildRequest('/admin/v1/looks/1001');
+  const { contentType, body } = buildErrorBody(new DomainError('resource.not-found'), request);
+  expect([contentType, body]).toEqual([
+    'application/problem+json',
+    expect.objectContaining({ code: 'resource.not-found', status: 404 }),
+  ]);
+  expect(buildErrorBody(new DomainError('credentials.invalid'), request).body).toBeUndefined();
+});
+
+test('a receipt that cannot be sent from a page is a page, as the form is sent without the script', () => {
+  for (const path of ['/pay/1/receipts?lang=zu', '/c/1/receipts', '/c/1/invoices/2/receipts']) {
+    const error = new DomainError('resource.not-found');
+    expect(buildErrorBody(error, buildRequest(path, { method: 'POST' })).contentType).toBe('text/html; charset=utf-8');
+    const json = buildRequest(path, { method: 'POST', accept: 'application/json' });
+    expect(buildErrorBody(error, json).contentType).toBe('application/json');
+    expect(buildErrorBody(error, buildRequest(path)).contentType).toBe('application/json');
+  }
 });

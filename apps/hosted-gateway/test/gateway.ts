@@ -30,13 +30,25 @@ export const CODES_URL = 'https://codes.example';
 
 export const ADMIN_KEY = 'an administration key for tests 1';
 
+/** 32 bytes. */
+export const CHALLENGE_KEY = Buffer.alloc(32, 'challenge').toString('base64url');
+
+/** The settings of the gateway of a test, which a replica of it needs too. */
+export const GATEWAY_ENVIRONMENT = {
+  SVC_GATEWAY_URL: 'https://pay.example',
+  SVC_CODES_URL: CODES_URL,
+  SVC_ADMIN_KEY: ADMIN_KEY,
+  SVC_CHALLENGE_KEYS: CHALLENGE_KEY,
+  SVC_ACQUIRER_LIVE: 'simulated',
+};
+
 export interface Gateway extends TestService {
   /**
    * Delivers the events that identity publishes for a site and its keys. By default, the merchant and the site are new.
    */
   createMerchant(site?: SiteOptions): Promise<Merchant>;
   call(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     options?: { headers?: Record<string, string>; payload?: unknown },
   ): Promise<HttpResponse>;
@@ -66,13 +78,7 @@ export interface HttpResponse {
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
   await buildPage();
   const test = await startTestService(hostedGatewayService, {
-    env: {
-      SVC_GATEWAY_URL: 'https://pay.example',
-      SVC_CODES_URL: CODES_URL,
-      SVC_ADMIN_KEY: ADMIN_KEY,
-      SVC_ACQUIRER_LIVE: 'simulated',
-      ...env,
-    },
+    env: { ...GATEWAY_ENVIRONMENT, ...env },
   });
   await test.deliver(anEvent(CardKeyPublishedV1, 'card-key', 1, { publicJwk: CARD_KEY }));
   const responders = new Map<string, { close(): Promise<void> }>();

@@ -22,6 +22,7 @@ export interface SiteOptions {
   readonly merchantId?: number;
   readonly siteId?: number;
   readonly merchantName?: string;
+  readonly challengePayers?: boolean;
 }
 
 let nextId = 1001;
@@ -29,7 +30,7 @@ let nextId = 1001;
 /** Delivers the events that identity publishes for a site, its two API keys, and one webhook secret for each mode. */
 export async function createMerchant(test: TestService, options: SiteOptions): Promise<Merchant> {
   const { merchantId = nextId++, siteId = nextId++, merchantName = 'Karoo Books', mode = 'test' } = options;
-  const { requireApiKey = true, allowedHosts = [] } = options;
+  const { requireApiKey = true, allowedHosts = [], challengePayers = false } = options;
   const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
   const site = {
     merchantId,
@@ -41,6 +42,7 @@ export async function createMerchant(test: TestService, options: SiteOptions): P
     allowedHosts,
     keylessMode: 'test' as const,
     webhookEnabled: false,
+    challengePayers,
   };
   const key = { merchantId, mode, revoked: false };
   const [siteKeyId, merchantKeyId] = [randomUUID(), randomUUID()];

@@ -21,6 +21,8 @@ export interface InvoiceOptions {
   readonly externalReference?: string;
   readonly maxPayments?: number;
   readonly siteReference?: string;
+  /** The person who requested the payment (D7). */
+  readonly requestedBy?: string;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface InvoiceOptions {
 export function buildInvoiceCreated(
   gateway: Gateway,
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
-  { lineItems, siteReference = 'TILL-1', ...options }: InvoiceOptions = {},
+  { lineItems, siteReference = 'TILL-1', requestedBy, ...options }: InvoiceOptions = {},
 ): InvoiceCreated {
   const { mode = 'test', amount = 8_950, maxPayments = 100, externalReference = 'basket-17' } = options;
   const invoiceReference = randomUUID();
@@ -48,6 +50,7 @@ export function buildInvoiceCreated(
     origin: 'pos',
     createdUTCDate: gateway.clock.nowISO(),
     lineItems: lineItems ?? [{ name: 'Rooibos cappuccino', sku: 'RC', unitPrice: '4475', quantity: 2 }],
+    ...(requestedBy === undefined ? {} : { requestedBy }),
   };
 }
 
@@ -78,6 +81,7 @@ export async function changeMerchant(
   overrides: Partial<MerchantChanged>,
 ): Promise<void> {
   const required = { name: 'Karoo Books', features: {}, minimumAmount: 100, grants: [], fees: {} };
-  const merchant = { merchantId, ...required, ...overrides };
+  const timeZones = [{ zone: 'Africa/Johannesburg' }];
+  const merchant = { merchantId, ...required, timeZones, ...overrides };
   await gateway.deliver(anEvent(MerchantChangedV1, String(merchantId), version, merchant));
 }

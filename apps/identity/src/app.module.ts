@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditTrail, PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
+import { provideMailer } from '@svc/mail';
 import { createDeadLettersController } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
@@ -9,6 +10,10 @@ import { AdministeredConsumer } from './audit-log/administered.consumer.js';
 import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { AuditLog } from './audit-log/audit-log.js';
 import { IdentityConfig } from './config.js';
+import { CredentialsConsumer } from './credentials/credentials.consumer.js';
+import { CredentialsOfPeople } from './credentials/credentials-of-people.js';
+import { EndReplacedCredentials } from './credentials/end-replaced-credentials.js';
+import { SiteWebhooksConsumer } from './credentials/site-webhooks.consumer.js';
 import { CustomerRepository } from './customers/customer.repository.js';
 import { CustomersController } from './customers/customers.controller.js';
 import { RegisterCustomer } from './customers/register-customer.js';
@@ -30,6 +35,7 @@ import { CreatePartnerCredential } from './partner-credentials/create-partner-cr
 import { ListPartnerCredentials } from './partner-credentials/list-partner-credentials.js';
 import { PartnerCredentialsController } from './partner-credentials/partner-credentials.controller.js';
 import { RevokePartnerCredential } from './partner-credentials/revoke-partner-credential.js';
+import { PEOPLE_CONTROLLERS, PEOPLE_PROVIDERS } from './people/people.js';
 import { ReferenceController } from './reference/reference.controller.js';
 import { ReferenceFiles } from './reference/reference-files.js';
 import { SealingKeyConsumer } from './sealing/sealing-key.consumer.js';
@@ -66,11 +72,15 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     ErrorPagesController,
     ReferenceController,
     createDeadLettersController('identity'),
+    ...PEOPLE_CONTROLLERS,
+    CredentialsConsumer,
+    SiteWebhooksConsumer,
     SealingKeyConsumer,
     AdministeredConsumer,
   ],
   providers: [
     provideAdminKey(IdentityConfig),
+    provideMailer(IdentityConfig),
     AuditLog,
     // The shared controllers append to the log of this service directly, without an event.
     { provide: AuditTrail, useExisting: AuditLog },
@@ -86,6 +96,8 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     CreateWebhookSecret,
     ListWebhookSecrets,
     RevokeWebhookSecret,
+    CredentialsOfPeople,
+    EndReplacedCredentials,
     CreateOrganisation,
     RenameOrganisation,
     CreatePartnerCredential,
@@ -106,6 +118,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     PasswordQueue,
     CreateUser,
     RegisterCustomer,
+    ...PEOPLE_PROVIDERS,
     SendHeartbeat,
     ReferenceFiles,
   ],

@@ -173,17 +173,12 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     expect(await sendRaw(deepArray)).toEqual({ status: 400, text: notAnObject });
   });
 
-  it('responds 404 to other methods and other paths', async () => {
-    const unknownRoutes = [
-      ['GET', row.path],
-      ['PATCH', row.path],
-      ['POST', `${row.path}/x`],
-      ['POST', `${row.path}/${'x'.repeat(10_000)}`],
-    ] as const;
-    for (const [method, path] of unknownRoutes)
-      expect(
-        (await httpClient(identity.service, headersByCredentials[row.requiredCredentials])(method, path)).status,
-      ).toBe(404);
+  it('responds 404 to other paths, and 405 to other methods', async () => {
+    const call = httpClient(identity.service, headersByCredentials[row.requiredCredentials]);
+    for (const path of [`${row.path}/x`, `${row.path}/${'x'.repeat(10_000)}`])
+      expect((await call('POST', path)).status).toBe(404);
+    for (const method of ['GET', 'PATCH'] as const)
+      expect(await call(method, row.path)).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 });
 

@@ -6,7 +6,8 @@ import { DomainError, isNumericId, isUuid } from '@svc/kernel';
 /** Converts a merchantId or siteId to a number. */
 export const numericId: PipeTransform<unknown, number> = {
   transform: (text) => {
-    if (!isNumericId(text)) throw new DomainError('resource.not-found');
+    if (!isNumericId(text))
+      throw new DomainError('resource.not-found', { message: 'An id in the path is not a number, as in 1001.' });
     return Number(text);
   },
 };
@@ -14,7 +15,7 @@ export const numericId: PipeTransform<unknown, number> = {
 /** Converts a UUID, such as a keyId or secretId, to lower case. */
 export const uuidId: PipeTransform<unknown, string> = {
   transform: (text) => {
-    if (!isUuid(text)) throw new DomainError('resource.not-found');
+    if (!isUuid(text)) throw new DomainError('resource.not-found', { message: 'An id in the path is not a UUID.' });
     return text.toLowerCase();
   },
 };

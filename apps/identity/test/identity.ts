@@ -7,6 +7,9 @@ import { identityService } from '../src/index.js';
 export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
+/** The address of the console, for which passkeys are created. */
+export const CONSOLE_URL = 'https://console.svc.example';
+
 /**
  * Starts identity with a new database. The key that encrypts secrets for webhook-dispatcher is not yet published.
  */
@@ -16,7 +19,7 @@ export function startIdentityWithoutSealingKey({
 }: TestServiceOptions = {}): Promise<TestService> {
   return startTestService(identityService, {
     ...options,
-    env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, ...env },
+    env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, SVC_CONSOLE_URL: CONSOLE_URL, ...env },
   });
 }
 

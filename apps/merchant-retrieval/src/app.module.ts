@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
-import { MerchantRetrievalAdministeredV1 } from '@svc/contracts';
+import {
+  CredentialsConsumer,
+  CredentialsHeartbeatModule,
+  provideAdminKey,
+  provideAuditTrail,
+  provideFailedCalls,
+} from '@svc/auth';
+import { MerchantRetrievalAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
 import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -9,6 +15,7 @@ import { KeyLimit } from './limits/key-limit.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentPartitionRepository } from './payments/payment-partition.repository.js';
 import { PaymentPartitions } from './payments/payment-partitions.js';
+import { PaymentSearchController } from './payments/payment-search.controller.js';
 import { PaymentsConsumer } from './payments/payments.consumer.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { READ_MODEL } from './payments/read-model.js';
@@ -22,6 +29,7 @@ import { StreamController } from './stream/stream.controller.js';
   imports: [CredentialsHeartbeatModule],
   controllers: [
     PaymentsController,
+    PaymentSearchController,
     StreamController,
     PaymentsConsumer,
     RefundsConsumer,
@@ -41,6 +49,7 @@ import { StreamController } from './stream/stream.controller.js';
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(MerchantRetrievalConfig),
     provideAuditTrail(MerchantRetrievalAdministeredV1),
+    provideFailedCalls(RecordFailedCallsV1),
   ],
 })
 export class MerchantRetrievalModule {}

@@ -89,6 +89,7 @@ export async function createMerchant(service: {
         allowedHosts: [],
         keylessMode: 'test',
         webhookEnabled: false,
+        challengePayers: false,
       }),
     ),
     keyEvent(keys.merchant, 'test'),

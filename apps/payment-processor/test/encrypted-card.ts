@@ -8,6 +8,7 @@ export const CARDS = {
   insufficientFunds: '4000000000009995',
   expired: '4000000000000069',
   wrongCvv: '4000000000000127',
+  stolen: '4000000000009979',
   responseLost: '4000000000004087',
   verificationRequired: '4000000000003220',
   refundDeclined: '4000000000005126',

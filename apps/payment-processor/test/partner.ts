@@ -136,6 +136,7 @@ export async function createMerchant(
       minimumAmount: 100,
       grants: [],
       fees: {},
+      timeZones: [{ zone: 'Africa/Johannesburg' }],
       ...overrides,
     }),
     anEvent(SiteChangedV1, String(ids.siteId), ++version, {
@@ -148,6 +149,7 @@ export async function createMerchant(
       allowedHosts: [],
       keylessMode: 'test',
       webhookEnabled: false,
+      challengePayers: false,
     }),
   );
   return ids;

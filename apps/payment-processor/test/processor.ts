@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Module, type Provider, type Type } from '@nestjs/common';
 import {
   CardKeyPublishedV1,
   type ChargeCard,
@@ -30,18 +31,27 @@ import {
 import { Commands, EmbeddedBroker } from '@svc/messaging';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
 import { ManualClock, startTestService, type TestService, waitUntil } from '@svc/testing';
+import type { Acquirer } from '../src/acquirers/acquirer.js';
+import { ACQUIRERS, Acquirers } from '../src/acquirers/acquirers.js';
+import { SimulatedAcquirerClient } from '../src/acquirers/simulated-acquirer.client.js';
+import { PaymentProcessorModule } from '../src/app.module.js';
+import { RequestCaptures } from '../src/captures/request-captures.js';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
 import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
+import { ApplyReports } from '../src/reports/apply-reports.js';
+import { ReadSettlementReports } from '../src/settlement-reports/read-settlement-reports.js';
 import { encryptCard } from './encrypted-card.js';
 
 export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
+  /** The service's client of the simulated bank. Tests replace its methods. */
+  readonly acquirer: Acquirer;
   /**
    * Encrypts the card for this payable and payment, and requests the charge, as the payment page does. First stores the
    * payable's merchant and site ({@link storeOwner}), unless `isOwnerKnown` is false.
@@ -70,7 +80,7 @@ export interface Processor extends TestService {
   readonly showPaymentCommands: readonly ShowPayment[];
   /** Mock of code-decoder's response to a till's static code; by default without an invoice. */
   readonly findTillInvoice: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
-  /** Runs the recovery job of attempts once. */
+  /** Runs the recovery job of attempts once for each acquirer. Returns the number of recovered attempts. */
   recoverAttempts(): Promise<number>;
   recoverRefunds(): Promise<number>;
   runCleanup(): Promise<number>;
@@ -119,11 +129,33 @@ export function readBankRecords({ bankFile }: Pick<Processor, 'bankFile'>): Reco
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
+/** The module of the service with further acquirers after the simulated bank. */
+function moduleWith(acquirers: readonly Acquirer[]): Type<unknown> {
+  const metadata = (key: string): unknown[] => Reflect.getMetadata(key, PaymentProcessorModule) as unknown[];
+  class ModuleWithAcquirers {}
+  const list: Provider = {
+    provide: ACQUIRERS,
+    inject: [SimulatedAcquirerClient],
+    useFactory: (simulated: SimulatedAcquirerClient): readonly Acquirer[] => [simulated, ...acquirers],
+  };
+  Module({
+    imports: metadata('imports') as Type<unknown>[],
+    controllers: metadata('controllers') as Type<unknown>[],
+    // The last provider of a token applies.
+    providers: [...(metadata('providers') as Provider[]), list],
+  })(ModuleWithAcquirers);
+  return ModuleWithAcquirers;
+}
+
+/** @param acquirers configured after the simulated bank */
+export async function startProcessor(
+  env: Record<string, string> = {},
+  acquirers: readonly Acquirer[] = [],
+): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
   const bankFile = join(folder, 'charges.jsonl');
   const clock = new ManualClock();
-  const acquirer = await startSimulatedAcquirer(
+  const bank = await startSimulatedAcquirer(
     { SVC_ACQUIRER_STORE: bankFile, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
     () => clock.now(),
   );
@@ -142,23 +174,41 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       reply ? { ok: true, reply } : { ok: false, code: 'service.not-ready', message, fields: [], retryAfterSeconds: 1 },
     );
   });
-  const testService = await startTestService(paymentProcessorService, {
+  const definition =
+    acquirers.length === 0 ? paymentProcessorService : { ...paymentProcessorService, module: moduleWith(acquirers) };
+  const testService = await startTestService(definition, {
     broker,
     clock,
     env: {
       SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
+      SVC_CARD_FINGERPRINT_KEYS: randomBytes(32).toString('base64url'),
       SVC_ADMIN_KEY: randomBytes(32).toString('base64url'),
-      SVC_ACQUIRER_URL: acquirer.url,
+      SVC_ACQUIRER_URL: bank.url,
       SVC_API_URL: 'https://api.svc.example',
       SVC_CODES_URL: CODES_URL,
       ...env,
     },
   });
   // The background jobs are stopped, because tests run the jobs explicitly.
-  for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob, SealLedger, ReconciliationJob])
+  for (const job of [
+    RecoverAttempts,
+    RecoverRefunds,
+    RequestCaptures,
+    ApplyReports,
+    ReadSettlementReports,
+    CleanupJob,
+    SealLedger,
+    ReconciliationJob,
+  ])
     await testService.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await testService.published(CardKeyPublishedV1);
   const commands = new Commands(broker);
+  const { app } = testService.service;
+  const configured = app.get(Acquirers);
+  const sumOverAcquirers = async (runStep: (acquirer: string) => Promise<number>): Promise<number> => {
+    const numbers = await Promise.all(configured.names.map(runStep));
+    return numbers.reduce((sum, number) => sum + number, 0);
+  };
   const buildChargeCommand = async (
     { payableId }: PayableDescriptor,
     { card, paymentNumber: nth = 1, reference = randomUUID() }: Omit<PayOptions, 'command' | 'isOwnerKnown'>,
@@ -177,6 +227,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   return {
     ...testService,
     cardKey: cardKey!.payload.publicJwk,
+    acquirer: configured.get('simulated'),
     showPaymentCommands,
     findTillInvoice,
     bankFile,
@@ -217,9 +268,12 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
-    recoverAttempts: () => testService.service.app.get(RecoverAttempts).runStep(),
-    recoverRefunds: () => testService.service.app.get(RecoverRefunds).runStep(),
-    runCleanup: () => testService.service.app.get(CleanupJob).runStep(),
+    recoverAttempts: () => sumOverAcquirers((name) => app.get(RecoverAttempts).runStep(name)),
+    recoverRefunds: () => sumOverAcquirers((name) => app.get(RecoverRefunds).runStep(name)),
+    runCleanup: async () => {
+      const expired = await app.get(CleanupJob).runStep();
+      return expired + (await sumOverAcquirers((name) => app.get(CleanupJob).runStepOf(name)));
+    },
     sealLedger: async (transfersMax, sealer) => {
       await waitUntil('short transactions of other connections to end', 10_000, async () => {
         const { rowCount } = await testService.superuser.query(
@@ -233,7 +287,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
     stop: async () => {
       await testService.stop();
-      await acquirer.close();
+      await bank.close();
       rmSync(folder, { recursive: true });
     },
   };

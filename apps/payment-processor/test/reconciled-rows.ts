@@ -99,9 +99,49 @@ export class ReconciledMerchant {
   async insertReversal(attemptId: string, row: Row = {}): Promise<void> {
     const { confirmed_at: confirmedAt = EARLY } = row;
     await this.insert('reversals', {
-      ...{ attempt_id: attemptId, requested_at: EARLY, confirmed_at: confirmedAt },
-      ...{ next_request_at: confirmedAt === null ? EARLY : null, ...row },
+      ...{
+        attempt_id: attemptId,
+        requested_at: EARLY,
+        confirmed_at: confirmedAt,
+        holds_money: true,
+        approval_seen: true,
+      },
+      ...{
+        found_charge: confirmedAt === null ? null : true,
+        next_request_at: confirmedAt === null ? EARLY : null,
+        ...row,
+      },
     });
+  }
+
+  /** Inserts a dispute with one report that was booked. Returns the id and the reference of the report. */
+  async insertDispute(
+    { paymentId }: StoredPayment,
+    attemptId: string,
+    row: Row = {},
+  ): Promise<{ readonly disputeId: string; readonly reportId: string; readonly reportReference: string }> {
+    const [disputeId, reportId, reportReference] = [randomUUID(), randomUUID(), `report-${randomUUID()}`];
+    const shared = { dispute_id: disputeId, acquirer: 'simulated', mode: 'test', amount: 10, reason: '10.4' };
+    await this.insert('disputes', {
+      ...{ ...shared, payment_id: paymentId, attempt_id: attemptId, acquirer_reference: `dispute-${disputeId}` },
+      ...{ stage: 'debited', created_at: EARLY, modified_at: EARLY, version: 1 },
+    });
+    await this.insert('dispute_reports', {
+      ...{ ...shared, report_id: reportId, report_reference: reportReference, kind: 'debited', occurred_at: EARLY },
+      ...{ received_at: EARLY, booked_at: EARLY, ...row },
+    });
+    return { disputeId, reportId, reportReference };
+  }
+
+  /** Inserts a change of a dispute, with an id that contains its time. */
+  async insertDisputeChange(disputeId: string, row: Row = {}): Promise<string> {
+    const { changed_at: changedAt = EARLY } = row;
+    const changeId = newUuidAt(new Date(String(changedAt)));
+    await this.insert('dispute_changes', {
+      ...{ change_id: changeId, dispute_id: disputeId, version: 1, stage: 'debited', amount: 10, reason: '10.4' },
+      ...{ changed_at: changedAt, ...row },
+    });
+    return changeId;
   }
 
   async insert(table: string, row: Row): Promise<void> {

@@ -1,8 +1,9 @@
-import type { SettlementStatement } from '@svc/contracts';
+import type { SettlementStatement, TimeZonePeriod } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
-import { Acquirer } from '../src/acquirers/acquirer.js';
+import { parse } from 'csv-parse/sync';
 import { calculateFee } from '../src/ledger/transfer.js';
 import { buildPayable } from './builders.js';
+import { TestDispute } from './disputes.js';
 import { CARDS, encryptCard } from './encrypted-card.js';
 import { createRefundClient, type RefundClient } from './merchant-key.js';
 import { buildPlainCard, createMerchant, createPartner, openInvoice, type PartnerUnderTest } from './partner.js';
@@ -11,8 +12,12 @@ import type { Processor } from './processor.js';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FEE_TERMS = { basisPoints: 285, fixedAmount: 199 };
 
-type ItemKind = 'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees';
-const ITEM_KINDS: readonly ItemKind[] = ['payments', 'vouchers', 'externalPayments', 'refunds', 'fees'];
+const ITEM_KINDS = [
+  ...(['payments', 'vouchers', 'externalPayments', 'refunds', 'fees', 'disputes', 'disputeReversals'] as const),
+  // The simulated bank captures with the charge, and the money of its refunds does not come back.
+  ...(['reversals', 'refundReturns', 'feeReversals'] as const),
+];
+type ItemKind = (typeof ITEM_KINDS)[number];
 
 /** The expected settlement of a merchant's day, computed independently of the platform. */
 class ExpectedDay {
@@ -32,8 +37,9 @@ class ExpectedDay {
   }
 
   get net(): number {
-    const { payments, vouchers, externalPayments, refunds, fees } = this.items;
-    return payments.amount + vouchers.amount + externalPayments.amount - refunds.amount - fees.amount;
+    const { payments, vouchers, externalPayments, refunds, fees, disputes, disputeReversals } = this.items;
+    const credits = payments.amount + vouchers.amount + externalPayments.amount + disputeReversals.amount;
+    return credits - refunds.amount - fees.amount - disputes.amount;
   }
 
   get totals(): unknown[] {
@@ -49,21 +55,25 @@ class ExpectedDay {
 export class SimulatedMerchant {
   readonly days = new Map<string, ExpectedDay>();
   private readonly refundablePayments: { paymentReference: string; refundableAmount: number }[] = [];
+  private readonly disputablePayments: { paymentReference: string; amount: number }[] = [];
 
   private constructor(
     private readonly processor: Processor,
-    private readonly merchant: { merchantId: number; siteId: number },
+    readonly merchant: { merchantId: number; siteId: number },
     private readonly backOffice: RefundClient,
     private partner: PartnerUnderTest,
   ) {
     this.startDay();
   }
 
-  static async start(processor: Processor): Promise<SimulatedMerchant> {
+  static async start(
+    processor: Processor,
+    timeZones: TimeZonePeriod[] = [{ zone: 'Africa/Johannesburg' }],
+  ): Promise<SimulatedMerchant> {
     const partner = await createPartner(processor);
     const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
     const features = { tip: { enabled: true } };
-    const merchant = await createMerchant(processor, { grants, features, fees: { test: FEE_TERMS } });
+    const merchant = await createMerchant(processor, { grants, features, fees: { test: FEE_TERMS }, timeZones });
     return new SimulatedMerchant(
       processor,
       merchant,
@@ -97,6 +107,7 @@ export class SimulatedMerchant {
   private recordCapture(paymentReference: string, amount: number): void {
     this.today.addCapture(amount);
     this.refundablePayments.push({ paymentReference, refundableAmount: amount });
+    this.disputablePayments.push({ paymentReference, amount });
   }
 
   async payOnPage(amount: number): Promise<void> {
@@ -149,12 +160,24 @@ export class SimulatedMerchant {
     this.today.add('refunds', amount);
   }
 
+  /** The payer disputes a part of the newest payment that is not disputed. The acquirer returns a part of that part. */
+  async dispute(part: number): Promise<void> {
+    const payment = this.disputablePayments.pop();
+    if (!payment) return;
+    const amount = Math.min(part, payment.amount);
+    const dispute = new TestDispute(this.processor, { ...payment, mode: 'test' });
+    await dispute.report('reversed', { amount: Math.ceil(amount / 2) });
+    await dispute.report('debited', { amount });
+    this.today.add('disputes', amount);
+    this.today.add('disputeReversals', Math.ceil(amount / 2));
+  }
+
   /**
    * Simulates a bank that charges after the payment has failed. The money is returned, and never belongs to the
    * merchant.
    */
   async payWithLateApproval(amount: number): Promise<void> {
-    const acquirer = this.processor.service.app.get(Acquirer);
+    const acquirer = this.processor.acquirer;
     const originalMethods = {
       charge: acquirer.charge.bind(acquirer),
       getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
@@ -181,18 +204,29 @@ export class SimulatedMerchant {
     this.startDay();
   }
 
-  async readStatement(day: string): Promise<SettlementStatement> {
-    const url = `/business/api/v1/merchants/${this.merchant.merchantId}/settlements/${day}`;
+  private statementUrl(days: string): string {
+    const separator = days.startsWith('?') ? '' : '/';
+    return `/business/api/v1/merchants/${this.merchant.merchantId}/settlements${separator}${days}`;
+  }
+
+  /** @param days a day, or a query with the first and the last day */
+  async readStatement(days: string): Promise<SettlementStatement> {
+    const url = this.statementUrl(days);
     const { body } = await httpClient(this.processor.service, { 'x-api-key': this.backOffice.apiKey })('GET', url);
     return body as SettlementStatement;
   }
 
-  async readSumOfMovements(day: string): Promise<number> {
-    const url = `/business/api/v1/merchants/${this.merchant.merchantId}/settlements/${day}`;
+  /** The lines of the CSV. */
+  async readMovements(days: string): Promise<Record<string, string>[]> {
+    const url = this.statementUrl(days);
     const headers = { 'x-api-key': this.backOffice.apiKey, accept: 'text/csv' };
     const { body } = await this.processor.service.app.inject({ method: 'GET', url, headers });
-    const amounts = body.trimEnd().split('\r\n').slice(1);
-    return amounts.reduce((sum, line) => sum + Number(line.split(',').at(-1)), 0);
+    return parse(body, { columns: true });
+  }
+
+  async readSumOfMovements(days: string): Promise<number> {
+    const movements = await this.readMovements(days);
+    return movements.reduce((sum, { amountCents }) => sum + Number(amountCents), 0);
   }
 
   /** The merchant's balance in the ledger, in cents. */

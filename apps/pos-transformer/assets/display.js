@@ -1,6 +1,6 @@
 import { followBasket, formatRands } from './connection.js';
 
-const [lines, total, headline, code, hint] = ['lines', 'total', 'headline', 'code', 'hint'].map((id) =>
+const [store, lines, total, headline, code, hint] = ['store', 'lines', 'total', 'headline', 'code', 'hint'].map((id) =>
   document.getElementById(id),
 );
 
@@ -22,6 +22,8 @@ function createCell(text) {
 
 function show(basket) {
   document.body.dataset.state = basket.state;
+  document.title = 'Your basket';
+  store.textContent = basket.storeName ?? '';
   lines.replaceChildren(
     ...basket.lines.map(({ name, quantity, totalCents }) => {
       const row = document.createElement('tr');
@@ -39,6 +41,9 @@ function show(basket) {
 void followBasket(show, (error) => {
   document.body.dataset.state = 'lost';
   headline.textContent = 'One moment';
-  hint.textContent = error.message.startsWith('The key') ? error.message : 'The connection to the till is interrupted.';
+  hint.textContent = 'Please pay at the till.';
+  // The customer cannot mend the cause, such as a wrong key. The title and the console tell it to the store's staff.
+  document.title = error.message;
+  console.error(error);
   code.hidden = true;
 });

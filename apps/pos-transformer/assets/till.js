@@ -67,16 +67,20 @@ void followBasket(
     element('code').hidden = basket.codePath === null;
     if (basket.codePath !== null) element('code').src = basket.codePath;
   },
-  (error) => (element('service').textContent = error.message),
+  (error) => showStatus({ service: error.message }),
 );
+
+/** Shows these texts, and the panel only if it has a text or an alert. */
+function showStatus(texts) {
+  for (const [id, text] of Object.entries(texts)) element(id).textContent = text;
+  element('status').hidden = element('status').textContent.trim() === '';
+}
 
 async function showAlerts() {
   try {
     const response = await fetch(`/till/${siteId}/state${query}`, { headers });
     const { isAway, waitingCalls, clockProblem, alerts } = await response.json();
     const waiting = waitingCalls === 0 ? '' : ` ${waitingCalls} calls wait to be sent.`;
-    element('service').textContent = `${isAway ? 'The payment service cannot be reached.' : ''}${waiting}`;
-    element('clock').textContent = clockProblem ?? '';
     element('alerts').replaceChildren(
       ...alerts.map(({ at, message }) => {
         const item = document.createElement('li');
@@ -84,8 +88,10 @@ async function showAlerts() {
         return item;
       }),
     );
+    const service = `${isAway ? 'The payment service cannot be reached.' : ''}${waiting}`;
+    showStatus({ service, clock: clockProblem ?? '' });
   } catch {
-    element('service').textContent = 'The transformer does not answer.';
+    showStatus({ service: 'The transformer does not answer.' });
   }
   setTimeout(showAlerts, 2000);
 }

@@ -23,6 +23,14 @@ test('a file with one site results in the defaults, which include listening on l
   });
 });
 
+test('the name of a store is optional, and shown as it is', () => {
+  const site = VALID_FILE.sites[0]!;
+  expect(parseWith().sites[0]?.name).toBeUndefined();
+  expect(parseWith({ sites: [{ ...site, name: 'Kafee Rooi Dak' }] }).sites[0]?.name).toBe('Kafee Rooi Dak');
+  for (const name of ['', ' ', 'a\nb', 'x'.repeat(101), 7])
+    expect(() => parseWith({ sites: [{ ...site, name }] })).toThrow('name must be 1 to 100 characters');
+});
+
 test('API keys are read from the environment', () => {
   const env = { TRANSFORMER_API_KEY: KEY, TRANSFORMER_SITE_KEY_5001: 'other' };
   const sites = [{ siteId: 5001, siteReference: 'STORE-1' }];

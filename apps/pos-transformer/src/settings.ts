@@ -36,6 +36,13 @@ export class SiteSettings {
   @Matches(/^[\x20-\x7e]{1,100}$/, { message: '$property must be 1 to 100 printable ASCII characters' })
   siteReference: string;
 
+  /** Name of the store, which customer displays show. Without it they show no name. */
+  @IsOptional()
+  @Matches(/^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]{1,100}$/, {
+    message: '$property must be 1 to 100 characters without control characters',
+  })
+  name?: string;
+
   /** The site's API key, a secret. The environment variable `TRANSFORMER_SITE_KEY_<siteId>` is a safer place for it. */
   @IsString({ message: '$property is missing: write it here, or set TRANSFORMER_SITE_KEY_ and the siteId' })
   @MinLength(1)

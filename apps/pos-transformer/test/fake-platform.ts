@@ -281,7 +281,7 @@ export class FakePlatform {
     return { status: 201, invoice };
   }
 
-  private isExpired({ state, expiresAt, endedAt }: FakeInvoice): boolean {
+  isExpired({ state, expiresAt, endedAt }: FakeInvoice): boolean {
     if (state === 'open') return expiresAt <= this.now();
     return state === 'closed' && endedAt !== undefined && endedAt >= expiresAt;
   }

@@ -55,7 +55,7 @@ export class TestTransformer {
 
   settings(): TransformerSettings {
     const sites = [
-      { siteId: SITE, siteReference: 'STORE-1', apiKey: 'key-1' },
+      { siteId: SITE, siteReference: 'STORE-1', name: 'Market stall', apiKey: 'key-1' },
       { siteId: OTHER_SITE, siteReference: 'STORE-2', apiKey: 'key-2' },
     ];
     const file = {

@@ -28,17 +28,16 @@ export function challengePage(record: ChargeRecord | undefined): string {
 }
 
 /**
- * Headers of the page. The content security policy allows the form to post to the bank, and the bank's redirect to
- * `returnUrl`, the page from which the payer came.
+ * Headers of the page. Its content security policy does not restrict `form-action`: the browser would also apply it to
+ * all redirects that follow the form, also to those of the page to which the payer returns.
  */
-export function challengePageHeaders(returnUrl: string | undefined): Record<string, string> {
-  const origin = returnUrl && URL.canParse(returnUrl) ? ` ${new URL(returnUrl).origin}` : '';
+export function challengePageHeaders(): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': `default-src 'none'; style-src '${STYLE_HASH}'; img-src data:; form-action 'self'${origin}; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; style-src '${STYLE_HASH}'; img-src data:; frame-ancestors 'none'; base-uri 'none'`,
   };
 }
 

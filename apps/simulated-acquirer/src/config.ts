@@ -1,8 +1,9 @@
-import { IsLiveAcquirer, type LiveAcquirer, TlsListenerConfig } from '@svc/service';
+import { IsLiveAcquirer, type LiveAcquirer } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { AdyenEmulatorConfig } from './adyen/config.js';
 import { DEFAULT_API_KEY } from './code-provider/simulated-code-provider.js';
 
-export class SimulatedAcquirerConfig extends TlsListenerConfig {
+export class SimulatedAcquirerConfig extends AdyenEmulatorConfig {
   /** File in which the bank stores charges, refunds and cards. */
   @IsString()
   @MinLength(1)
@@ -51,6 +52,13 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';
+
+  /** File that moves the clock while `./svc up` creates demo data of the last days. Refused in production. */
+  @IsOptional()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(4096)
+  SVC_DEMO_CLOCK_FILE?: string;
 
   /** Key that callers of the simulated code provider send. */
   @IsOptional()

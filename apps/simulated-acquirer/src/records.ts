@@ -5,7 +5,7 @@ export interface ChargeRecord {
   /** Idempotency key of the charge. */
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
-  /** Why the charge was declined; only with the outcome `declined`. */
+  /** Why the charge was declined, or, with the outcome `challenged`, will be declined after the challenge was passed. */
   readonly reason?: DeclineReason;
   readonly mode: 'test' | 'live';
   /** The merchant account; `""` if the caller sent none. */
@@ -85,4 +85,6 @@ export type CardBehaviour =
 export type RefundBehaviour =
   'refund-declined' | 'refund-pending' | 'refund-responds-late' | 'refund-drops-the-response';
 
-export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';
+/** `lost` and `stolen`: the issuer advises never to charge the card again. */
+export type DeclineReason =
+  'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'lost' | 'stolen' | 'not-verified';

@@ -48,12 +48,35 @@ test.each([
   ['4000000000009995', 'insufficient-funds'],
   ['4000000000000069', 'expired'],
   ['4000000000000127', 'incorrect-cvv'],
+  ['4000000000009987', 'lost'],
+  ['4000000000009979', 'stolen'],
 ])('a charge to the card %s is declined with the reason %s', async (cardNumber, reason) => {
   expect(await (await post('/charges', createChargeRequest(cardNumber))).json()).toMatchObject({
     outcome: 'declined',
     reason,
     charged: false,
   });
+});
+
+test('a charge to a number of the range 4998 is declined unless it has the CVV of the card, and the CVV is not stored', async () => {
+  const chargeWith = async (cvv?: string): Promise<unknown> => {
+    const charge = { ...createChargeRequest('4998000000000002'), ...(cvv === undefined ? {} : { cvv }) };
+    return (await post('/charges', charge)).json();
+  };
+  expect(await chargeWith('987')).toMatchObject({ outcome: 'declined', reason: 'incorrect-cvv', charged: false });
+  expect(await chargeWith('123')).toMatchObject({ outcome: 'approved' });
+  expect(await chargeWith()).toMatchObject({ outcome: 'approved' });
+  expect(readFileSync(store, 'utf8')).not.toContain('"987"');
+  expect((await post('/charges', { ...createChargeRequest(), cvv: '12' })).status).toBe(400);
+});
+
+test('the vault stores the behaviour of a number of the range 4999', async () => {
+  const cardNumber = '4999000000000017';
+  const { vaultToken } = await (await post('/cards', { cardNumber })).json();
+  const { cardNumber: _, ...charge } = createChargeRequest();
+  const direct = await (await post('/charges', createChargeRequest(cardNumber))).json();
+  const stored = await (await post('/charges', { ...charge, vaultToken })).json();
+  expect(stored).toMatchObject({ outcome: 'declined', reason: direct.reason });
 });
 
 test('the bank stores the names of the fields of the payer’s context, but not their values', async () => {
@@ -135,6 +158,18 @@ describe('a card with a required verification', () => {
     return (await post('/charges', { ...charge, challengeReference })).json();
   };
 
+  test.each([
+    ['4242424242424242', { outcome: 'approved' }],
+    ['4000000000000002', { outcome: 'declined', reason: 'declined' }],
+  ])('is every card if the caller forces it: %s ends with %j after the challenge', async (cardNumber, outcome) => {
+    const charge = { ...createChargeRequest(cardNumber), returnUrl, forceVerification: true };
+    const { outcome: first, charged, challenge, challengeUrl } = await (await post('/charges', charge)).json();
+    expect([first, charged]).toEqual(['challenged', false]);
+    expect(await chargeWithChallenge(challenge.reference)).toMatchObject({ reason: 'not-verified' });
+    await completeChallenge(challengeUrl, 'confirm');
+    expect(await chargeWithChallenge(challenge.reference)).toMatchObject(outcome);
+  });
+
   test('is charged only after the payer has confirmed the payment', async () => {
     const { reference, url } = await createChallengedCharge();
     expect(await chargeWithChallenge(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
@@ -148,7 +183,7 @@ describe('a card with a required verification', () => {
       'keep-alive': expect.any(String) as string,
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self' https://pay.example; frame-ancestors 'none'; base-uri 'none'`,
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; frame-ancestors 'none'; base-uri 'none'`,
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadConfig, readTlsListener } from '@svc/service';
+import { loadConfig, newClock, readTlsListener } from '@svc/service';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isAdyenEmulatorOn, startAdyenEmulator } from './adyen/adyen-emulator.js';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { ChargeStore } from './charge-store.js';
 import { serveCodeProvider } from './code-provider/simulated-code-provider.js';
@@ -59,11 +60,13 @@ const CHARGE_BODY = {
     amount: { type: 'integer', minimum: 1, maximum: 100_000_000_000 },
     currency: { type: 'string', minLength: 3, maxLength: 3 },
     cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' },
+    cvv: { type: 'string', pattern: '^[0-9]{3,4}$' },
     vaultToken: { type: 'string', minLength: 1, maxLength: 100 },
     challengeReference: { type: 'string', minLength: 1, maxLength: 100 },
     // Visible ASCII, because a redirect sends it in a header.
     returnUrl: { type: 'string', pattern: '^https?://[!-~]+$', maxLength: 2048 },
     payer: PAYER,
+    forceVerification: { type: 'boolean' },
   },
 } as const;
 
@@ -88,13 +91,17 @@ type ChargeResponse = ChargeRecord & { readonly challengeUrl?: string };
  * /cards/{token}`. The headers `acquirer-mode` and `acquirer-account` select the account. The payer's browser opens the
  * page `/challenges/{reference}`.
  *
- * @param now the bank's clock, which determines the day of the statement on which a movement appears
+ * If `SVC_ADYEN_EMULATOR_PORT` is set, the emulator of Adyen runs beside it.
+ *
+ * @param ownNow the bank's clock, which determines the day of the statement on which a movement appears
  */
 export async function startSimulatedAcquirer(
   env: Readonly<Record<string, string | undefined>>,
-  now: () => Date = () => new Date(),
+  ownNow?: () => Date,
 ): Promise<RunningAcquirer> {
   const config = loadConfig(SimulatedAcquirerConfig, env);
+  const clock = newClock(config);
+  const now = ownNow ?? (() => clock.now());
   const store = new ChargeStore(config.SVC_ACQUIRER_STORE);
   const bank = new SimulatedBank(store, now);
   const app = fastify({ logger: false, forceCloseConnections: true });
@@ -138,10 +145,12 @@ export async function startSimulatedAcquirer(
 
   const url = await app.listen({ host: config.SVC_LISTEN_ADDRESS, port: config.SVC_PORT });
   const page = await listenForPayers(config, bank);
+  const adyen = isAdyenEmulatorOn(env) ? await startAdyenEmulator(env, now) : undefined;
   publicUrl ||= page?.url ?? url;
   return {
     url,
     close: async () => {
+      await adyen?.close();
       await page?.close();
       await app.close();
     },
@@ -267,7 +276,7 @@ function serveChallengePage(app: FastifyInstance, bank: SimulatedBank): void {
     const record = bank.findChallenge(request.params.reference);
     return reply
       .status(record ? 200 : 404)
-      .headers(challengePageHeaders(record?.challenge?.returnUrl))
+      .headers(challengePageHeaders())
       .send(challengePage(record));
   });
   app.post<{ Params: { reference: string }; Body: { answer?: string } | null }>(

@@ -10,31 +10,7 @@ import type {
   RefundRecord,
 } from './records.js';
 import { type StatementPage, statementPage } from './statement.js';
-
-/**
- * Test card numbers and their behaviour. Charges to every other valid number are approved. The README lists these
- * numbers.
- */
-const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
-  '4000000000000002': 'declined',
-  '4000000000009995': 'insufficient-funds',
-  '4000000000000069': 'expired',
-  '4000000000000127': 'incorrect-cvv',
-  // Charges, and responds after LATE_RESPONSE_MS.
-  '4000000000006009': 'responds-late',
-  // Charges, then drops the connection without a response.
-  '4000000000004087': 'drops-the-response',
-  // Requires a challenge, and charges after the payer has passed it.
-  '4000000000003220': 'requires-verification',
-  // Declines refunds.
-  '4000000000005126': 'refund-declined',
-  // A refund is pending, and succeeds at the second poll.
-  '4000000000007726': 'refund-pending',
-  // Refunds, and responds after LATE_RESPONSE_MS.
-  '4000000000007247': 'refund-responds-late',
-  // Refunds, then drops the connection without a response.
-  '4000000000007262': 'refund-drops-the-response',
-};
+import { cardBehaviour } from './test-cards.js';
 
 const REFUND_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
   'refund-declined',
@@ -60,10 +36,6 @@ const POLLS_UNTIL_REFUND_SUCCEEDS = 2;
  */
 const LATE_RESPONSE_MS = 6_000;
 
-function cardNumberBehaviour(cardNumber: string): CardBehaviour {
-  return BEHAVIOURS[cardNumber] ?? 'approved';
-}
-
 /** The owner of charges and refunds. A key of another account, or of the other mode, is not found. */
 export interface BankAccount {
   readonly mode: 'test' | 'live';
@@ -82,10 +54,14 @@ export interface ChargeRequest extends BankAccount {
    * challenge).
    */
   readonly cardNumber?: string;
+  /** The CVV of the card with the `cardNumber`. Not stored. */
+  readonly cvv?: string;
   readonly vaultToken?: string;
   readonly challengeReference?: string;
   /** The payer is redirected here after a challenge. Without a returnUrl, the bank requires no challenge. */
   readonly returnUrl?: string;
+  /** The bank requires a challenge for every card. */
+  readonly forceVerification?: boolean;
   /** The payer's address, e-mail and browser, as far as they are known. */
   readonly payer?: { readonly browser?: object };
 }
@@ -125,7 +101,7 @@ export class SimulatedBank {
 
   /** Stores a card's token and behaviour, without its number. */
   storeCard(cardNumber: string): string {
-    return this.store.appendCard({ vaultToken: randomUUID(), behaviour: cardNumberBehaviour(cardNumber) }).vaultToken;
+    return this.store.appendCard({ vaultToken: randomUUID(), behaviour: cardBehaviour(cardNumber) }).vaultToken;
   }
 
   /** Makes the bank decline later charges to the card. Deleting a card again, or an unknown card, changes nothing. */
@@ -216,15 +192,16 @@ export class SimulatedBank {
     return challenge;
   }
 
-  private findBehaviour({ cardNumber, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
+  private findBehaviour({ cardNumber, cvv, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
     if (challengeReference !== undefined) return this.challengeDeclineReason(challengeReference) ?? 'approved';
     if (vaultToken !== undefined) return this.store.findCard(vaultToken)?.behaviour ?? 'declined';
-    return cardNumberBehaviour(cardNumber ?? '');
+    return cardBehaviour(cardNumber ?? '', cvv);
   }
 
   private createCharge(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
-    const { returnUrl } = request;
-    const isChallenged = behaviour === 'requires-verification' && returnUrl !== undefined;
+    const { returnUrl, challengeReference, forceVerification = false } = request;
+    const isForced = forceVerification && challengeReference === undefined;
+    const isChallenged = (isForced || behaviour === 'requires-verification') && returnUrl !== undefined;
     const reason = APPROVED_BEHAVIOURS.has(behaviour) ? undefined : (behaviour as DeclineReason);
     return this.store.appendCharge({
       key: request.key,
@@ -273,7 +250,7 @@ export class SimulatedBank {
 
   private challengeDeclineReason(challengeReference: string): DeclineReason | undefined {
     const record = this.store.findByChallenge(challengeReference);
-    return record?.outcome === 'challenged' && record.challenge.state === 'passed' ? undefined : 'not-verified';
+    return record?.outcome === 'challenged' && record.challenge.state === 'passed' ? record.reason : 'not-verified';
   }
 }
 

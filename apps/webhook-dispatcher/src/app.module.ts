@@ -14,6 +14,7 @@ import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
 import { DeliveriesConsumer } from './delivery-log/deliveries.consumer.js';
+import { ReadDeliveryContent } from './delivery-log/read-delivery-content.js';
 import { WebhookClient } from './endpoint/webhook-client.js';
 import { NotificationsController } from './notifications/notifications.controller.js';
 import { NotificationRepository } from './recording/notification.repository.js';
@@ -28,6 +29,8 @@ import { SealingKeyRepository } from './sealing-key/sealing-key.repository.js';
 import { SigningSecretsConsumer } from './signing-secrets/signing-secrets.consumer.js';
 import { SigningSecrets } from './signing-secrets/signing-secrets.js';
 import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js';
+import { SendTestWebhooks } from './test-webhooks/send-test-webhook.js';
+import { TestWebhooksConsumer } from './test-webhooks/test-webhooks.consumer.js';
 
 @Module({
   imports: [CredentialsHeartbeatModule],
@@ -39,6 +42,7 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
     ReplaysController,
     BooksConsumer,
     DeliveriesConsumer,
+    TestWebhooksConsumer,
     createDeadLettersController('webhook-dispatcher'),
   ],
   providers: [
@@ -59,6 +63,8 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
     DeliveryWorker,
     SendNotification,
     DeliveryAttemptRecorder,
+    ReadDeliveryContent,
+    SendTestWebhooks,
     { provide: Randomness, useValue: { next: () => Math.random() } },
     {
       provide: WebhookClient,

@@ -143,7 +143,14 @@ export class DispatcherUnderTest {
         siteId: TEST_SITE.siteId,
         siteReference: 'SHOP-1',
       },
-      ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false },
+      ...{
+        name: 'Shop',
+        requireApiKey: true,
+        allowedHosts: [],
+        keylessMode: 'test',
+        webhookEnabled: false,
+        challengePayers: false,
+      },
       ...overrides,
     };
     await this.test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));

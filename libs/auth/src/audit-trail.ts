@@ -7,10 +7,18 @@ import { adminActorId } from './admin-key.guard.js';
 
 /** The author and the request of a change, for the audit log (A10). */
 export interface ChangeAuthor {
-  /** `admin:` and the beginning of the SHA-256 of the administration key. It identifies the key and is not a secret. */
+  /**
+   * `admin:` and the beginning of the SHA-256 of the administration key, which identifies the key and is not a secret;
+   * `person:` and the id of a person of a merchant; or `schedule` for the end of a replaced credential.
+   */
   readonly actor: string;
   /** `x-request-id` of the response (C8). */
   readonly requestId: string;
+}
+
+/** A person of a merchant as the author of a change. */
+export function personAuthor(personId: string, requestId: string): ChangeAuthor {
+  return { actor: `person:${personId}`, requestId };
 }
 
 /**

@@ -5,6 +5,7 @@ export * from './audit-trail.js';
 export * from './api-keys/api-keys.consumer.js';
 export * from './api-keys/credentials.consumer.js';
 export * from './credentials-heartbeat.module.js';
+export * from './failed-calls/failed-calls.js';
 export * from './api-keys/merchant-key.guard.js';
 export * from './migrations/1763500000010-credentials.js';
 export * from './migrations/1763500000020-partner-credentials.js';

@@ -44,6 +44,18 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'The payment is over a limit of the card.',
   },
+  'card.too-many-attempts': {
+    errorReference: '18',
+    httpStatus: 422,
+    retryable: false,
+    message: 'This card cannot be used here at the moment. Use another card, or try again later.',
+  },
+  'challenge.required': {
+    errorReference: '40',
+    httpStatus: 428,
+    retryable: false,
+    message: 'The payment needs the solution of a new challenge. Nothing was charged.',
+  },
   'payable.closed': {
     errorReference: '20',
     httpStatus: 409,
@@ -154,6 +166,12 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'Webhooks cannot be signed: an API key or a webhook secret is missing.',
   },
+  'look.logo-unusable': {
+    errorReference: '40',
+    httpStatus: 422,
+    retryable: false,
+    message: 'The logo cannot be used.',
+  },
   'card-key.not-in-use': {
     errorReference: '40',
     httpStatus: 400,
@@ -173,6 +191,12 @@ export const ERROR_CATALOGUE = {
     httpStatus: 415,
     retryable: false,
     message: 'Send the body as application/json.',
+  },
+  'request.method-not-allowed': {
+    errorReference: '40',
+    httpStatus: 405,
+    retryable: false,
+    message: 'This path does not have this method. The header Allow lists the methods that it has.',
   },
   'request.not-acceptable': {
     errorReference: '40',
@@ -205,11 +229,65 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'The credentials are missing or not valid.',
   },
+  'credentials.key-missing': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The API key is missing.',
+  },
+  'credentials.key-malformed': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The text that was sent is not an API key.',
+  },
+  'credentials.partner-key-needed': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'This needs the API key of a partner. The key of a merchant or a site was sent.',
+  },
+  'credentials.merchant-key-needed': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'This needs the API key of a merchant or a site. The key of a partner was sent.',
+  },
+  'credentials.token-missing': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The identity token is missing.',
+  },
+  'credentials.token-malformed': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The text that was sent is not an identity token.',
+  },
+  'credentials.token-expired': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The identity token has expired.',
+  },
   'credentials.forbidden': {
     errorReference: '40',
     httpStatus: 403,
     retryable: false,
     message: 'These credentials do not allow this.',
+  },
+  'authentication.failed': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'The email, the password, the code or the passkey is not right.',
+  },
+  'authentication.required': {
+    errorReference: '40',
+    httpStatus: 401,
+    retryable: false,
+    message: 'Sign in, or confirm that it is you, and then try again.',
   },
   'resource.not-found': { errorReference: '40', httpStatus: 404, retryable: false, message: 'Nothing was found here.' },
   'resource.conflict': {

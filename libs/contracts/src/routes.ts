@@ -1,5 +1,5 @@
-/** The hosts of the platform: the main API, the hosted gateway, the demo shop, the administration API. */
-export type Host = 'api' | 'gateway' | 'shop' | 'admin';
+/** The hosts of the platform: the main API, the hosted gateway, the demo shop, the administration API, the console. */
+export type Host = 'api' | 'gateway' | 'shop' | 'admin' | 'console';
 
 export interface Route {
   readonly host: Host;
@@ -37,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'api', path: '/v1/payments', method: 'POST', app: 'payment-processor' },
   { host: 'api', path: '/v1/cards', app: 'payment-processor' },
   { host: 'api', path: '/v1/verifications', app: 'payment-processor' },
+  { host: 'api', path: '/v1/acquirers', app: 'payment-processor' },
   ...[`${SITE}/invoices`, `${SITE}/invoices/*`, `${SITE}/tills/*/code`].map((path) => ({
     host: 'api' as const,
     path,
@@ -45,30 +46,42 @@ export const ROUTES: readonly Route[] = [
   ...[MERCHANT, SITE]
     .flatMap((owner) => [`${owner}/invoices/*/payments`, `${owner}/payments`, `${owner}/payments/*`])
     .map((path) => ({ host: 'api' as const, path, app: 'merchant-retrieval' })),
+  { host: 'api', path: `${MERCHANT}/payment-search`, app: 'merchant-retrieval' },
   { host: 'api', path: `${MERCHANT}/refunds`, app: 'payment-processor' },
+  { host: 'api', path: `${MERCHANT}/disputes`, app: 'payment-processor' },
+  { host: 'api', path: `${MERCHANT}/settlements`, app: 'payment-processor' },
   { host: 'api', path: `${MERCHANT}/settlements/*`, app: 'payment-processor' },
   { host: 'gateway', path: '/api', app: 'hosted-gateway' },
   { host: 'gateway', path: '/pay', app: 'hosted-gateway' },
   { host: 'gateway', path: '/c', app: 'hosted-gateway' },
   // Some scanners convert the address of a code to capitals.
   { host: 'gateway', path: '/C', app: 'hosted-gateway' },
+  { host: 'gateway', path: '/looks', app: 'hosted-gateway' },
   { host: 'gateway', path: '/health', app: 'hosted-gateway' },
   { host: 'shop', path: '/', app: 'demo-shop' },
+  { host: 'console', path: '/', app: 'console' },
   { host: 'admin', path: '/health', app: 'identity' },
   { host: 'admin', path: '/reference', app: 'identity' },
   { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/people', app: 'identity' },
   { host: 'admin', path: '/admin/v1/organisations', app: 'identity' },
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
   { host: 'admin', path: '/admin/v1/card-keys', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/merchant-accounts', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/velocity-limits', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/velocity-counters', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/refunds', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/disputes', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/settlements', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/settlement-reports', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/reconciliations', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/ledger', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/looks', app: 'hosted-gateway' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },
+  { host: 'admin', path: '/admin/v1/console', app: 'console' },
   ...[
     'identity',
     'payment-processor',
@@ -77,6 +90,7 @@ export const ROUTES: readonly Route[] = [
     'code-decoder',
     'payment-history',
     'merchant-retrieval',
+    'console',
   ].map((app) => ({
     host: 'admin' as const,
     path: `/admin/v1/dead-letters/${app}`,

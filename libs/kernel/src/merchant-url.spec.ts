@@ -1,4 +1,4 @@
-import { merchantUrlProblem } from './merchant-url.js';
+import { merchantUrlProblem, portProblemInProduction } from './merchant-url.js';
 
 const production = { allowLoopbackHttp: false };
 const development = { allowLoopbackHttp: true };
@@ -77,6 +77,30 @@ test.each([
 ])('with allowedHosts, the URL %s is accepted: %s (A8)', (url, accepted) => {
   const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
   expect(merchantUrlProblem('notificationUrl', url, rules)?.message).toBe(
-    accepted ? undefined : 'notificationUrl must be on one of the hosts this site may use without an API key',
+    accepted
+      ? undefined
+      : 'notificationUrl must be on one of the hosts that this site may use without an API key: shop.example, [2606:4700::1]',
   );
+});
+
+test.each([
+  ['https://shop.example:3000/', '3000'],
+  ['https://shop.example:80/', '80'],
+])('%s has the port %s, which production never calls', (url, port) => {
+  expect(portProblemInProduction('notificationUrl', url)).toEqual({
+    field: 'notificationUrl',
+    message: `notificationUrl has the port ${port}: production sends nothing to this port. Use port 443 or 8443.`,
+  });
+});
+
+test.each([
+  'https://shop.example/',
+  'https://shop.example:443/',
+  'https://shop.example:8443/',
+  'http://localhost:3000/',
+  'http://127.0.0.1:3000/',
+  'http://[::1]:3000/',
+  'not a URL',
+])('%s has no problem with its port', (url) => {
+  expect(portProblemInProduction('notificationUrl', url)).toBeUndefined();
 });

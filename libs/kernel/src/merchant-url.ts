@@ -37,10 +37,26 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   // breaker.
   if (!rules.allowLoopbackHttp && !PORTS.includes(url.port)) return problem('must use port 443 or 8443');
   if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname))
-    return problem('must be on one of the hosts this site may use without an API key');
+    return problem(
+      `must be on one of the hosts that this site may use without an API key: ${rules.allowedHosts.join(', ')}`,
+    );
   return undefined;
 }
 
-function isLoopback(host: string): boolean {
+/**
+ * The problem that a URL, which development accepts, has in production because of its port. A URL with a loopback host
+ * has no such problem: it is a URL of a developer's own machine, which is replaced anyway.
+ */
+export function portProblemInProduction(field: string, text: string): FieldProblem | undefined {
+  const url = URL.parse(text);
+  if (url === null || PORTS.includes(url.port) || isLoopback(url.hostname)) return undefined;
+  return {
+    field,
+    message: `${field} has the port ${url.port}: production sends nothing to this port. Use port 443 or 8443.`,
+  };
+}
+
+/** Whether this host of a URL is the machine itself. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -31,4 +31,9 @@ export class TtlCache<T extends NonNullable<unknown>> {
   find(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
     return this.cache.fetch(key, { context: load });
   }
+
+  /** Loads the value again at the next call. */
+  forget(key: string): void {
+    this.cache.delete(key);
+  }
 }

@@ -1,5 +1,5 @@
 import { SystemClock } from './clock.js';
-import { canonicalId, isUuid, newUuid } from './uuid.js';
+import { canonicalId, findUuidTime, isUuid, newUuid } from './uuid.js';
 
 class FixedClock extends SystemClock {
   constructor(private readonly at: string) {
@@ -42,3 +42,10 @@ test.each([
   ['Loyalty-17', 'Loyalty-17'],
   ['0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F', '0B6C3F4E6F2A4C3B9D1E7A8B9C0D1E2F'],
 ])('the canonical form of the id %s is %s', (id, canonical) => expect(canonicalId(id)).toBe(canonical));
+
+test('the time of a UUID of version 7 is found, and other ids have none', () => {
+  const time = '2026-03-01T10:00:00.001Z';
+  expect(findUuidTime(newUuid(new FixedClock(time)))?.toISOString()).toBe(time);
+  for (const id of ['0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', '019ca8d7-25ab-777e-8b20', ''])
+    expect(findUuidTime(id)).toBeUndefined();
+});

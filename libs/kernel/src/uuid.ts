@@ -23,6 +23,18 @@ export function derivedUuid(at: Date, text: string): string {
   return v7({ msecs: at.getTime(), random: createHash('sha256').update(text).digest().subarray(0, 16) });
 }
 
+/** The smallest UUID of version 7 with this time or a later one: a limit for ids that are ordered by time. */
+export function firstUuidAt(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
+/** The time in a UUID of version 7; undefined for another id. */
+export function findUuidTime(id: string): Date | undefined {
+  if (!isUuid(id) || id[14] !== '7') return undefined;
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**

@@ -3,3 +3,4 @@ export { calledUrlProblem } from './called-url.js';
 export { ConnectTimeoutError } from './connection-pool.js';
 export * from './guarded-lookup.js';
 export * from './http-client.js';
+export { networkOf } from './network-of.js';

@@ -1,11 +1,19 @@
 import pg from 'pg';
 import { DataSource, type EntitySchema, type MigrationInterface, QueryFailedError, type QueryRunner } from 'typeorm';
-import { LOOKUP_PLANNER_SETTINGS } from './planner-settings.js';
+import { CUSTOM_LOOKUP_PLANNER_SETTINGS, LOOKUP_PLANNER_SETTINGS } from './planner-settings.js';
+import { observePool } from './pool-metrics.js';
 import { PreparingClient } from './preparing-client.js';
 import { readOnlyError } from './transaction.js';
 
 export type EntityClass = (new () => object) | EntitySchema;
 export type MigrationClass = new () => MigrationInterface;
+
+/**
+ * `look-ups`: planner settings for lookups by key, and short statements. `custom-look-ups`: the same, but each execution is
+ * planned. `migrations`: PostgreSQL's own planner settings, because a migration may join whole tables, and the limits
+ * {@link MIGRATION_LIMITS_MS}.
+ */
+export type DatabasePurpose = 'look-ups' | 'custom-look-ups' | 'migrations';
 
 interface DataSourceSettings {
   /** `postgres://role:password@host:port/database`. The search_path of the role is the schema of the service. */
@@ -19,11 +27,8 @@ interface DataSourceSettings {
    * max_connections.
    */
   readonly maxConnections?: number;
-  /**
-   * `look-ups` (default): planner settings for lookups by key. `default`: PostgreSQL's own settings, for migrations,
-   * which may join whole tables.
-   */
-  readonly planner?: 'look-ups' | 'default';
+  /** Defaults to `look-ups`. */
+  readonly purpose?: DatabasePurpose;
 }
 
 const INT8_OID = 20;
@@ -44,6 +49,16 @@ pg.types.setTypeParser(INT8_OID, (text) => {
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 
+/** A hanging statement or idle transaction would delay the seals of the ledger. */
+const LOOK_UP_LIMITS_MS = { statement_timeout: 15_000 };
+
+/**
+ * `statement_timeout`: a statement of a migration may rewrite a large table. It ends before the Job of the migrations
+ * does (deploy/kubernetes.ts), so that the log of the Job has the reason. `lock_timeout`: statements of the running
+ * services wait behind a migration that waits for a lock. So the migration fails instead, and the Job runs it again.
+ */
+export const MIGRATION_LIMITS_MS = { statement_timeout: 25 * 60_000, lock_timeout: 5_000 };
+
 /**
  * A TypeORM data source for one service. It never synchronises the schema, because only migrations change the schema.
  */
@@ -62,9 +77,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     extra: {
       Client: PreparingClient,
       onConnect: rejectReadOnlySession,
-      options: settings.planner === 'default' ? undefined : toServerOptions(LOOKUP_PLANNER_SETTINGS),
-      // A hanging statement or idle transaction would delay the seals of the ledger.
-      statement_timeout: 15_000,
+      ...sessionSettings(settings.purpose ?? 'look-ups'),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
@@ -78,10 +91,22 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
  */
 class PoolDataSource extends DataSource {
   private readonly connectionsInUse = new Set<pg.PoolClient>();
+  private stopObserving = (): void => undefined;
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    const { applicationName = '' } = this.options as { applicationName?: string };
+    this.stopObserving = observePool(this.pool, applicationName);
+    return this;
+  }
+
+  private get pool(): pg.Pool {
+    return (this.driver as unknown as { readonly master: pg.Pool }).master;
+  }
 
   override async query<T = unknown>(statement: string, parameters?: unknown[], queryRunner?: QueryRunner): Promise<T> {
     if (queryRunner || !this.isInitialized) return super.query(statement, parameters, queryRunner);
-    const connection = await (this.driver as unknown as { readonly master: pg.Pool }).master.connect();
+    const connection = await this.pool.connect();
     connection.on('error', ignore);
     this.connectionsInUse.add(connection);
     try {
@@ -98,6 +123,7 @@ class PoolDataSource extends DataSource {
 
   /** Breaks running statements off, as TypeORM does. A silently lost connection would delay the end of the process. */
   override async destroy(): Promise<void> {
+    this.stopObserving();
     for (const connection of this.connectionsInUse) void (connection as unknown as pg.Client).end();
     await super.destroy();
   }
@@ -105,6 +131,12 @@ class PoolDataSource extends DataSource {
 
 /** A lost connection rejects the running statement. Without a listener, its event would end the process too. */
 const ignore = (): void => undefined;
+
+function sessionSettings(purpose: DatabasePurpose): Readonly<Record<string, number | string>> {
+  if (purpose === 'migrations') return MIGRATION_LIMITS_MS;
+  const planner = purpose === 'look-ups' ? LOOKUP_PLANNER_SETTINGS : CUSTOM_LOOKUP_PLANNER_SETTINGS;
+  return { ...LOOK_UP_LIMITS_MS, options: toServerOptions(planner) };
+}
 
 function toServerOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)

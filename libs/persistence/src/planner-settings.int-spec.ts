@@ -108,8 +108,8 @@ function countPlans(statement: string): Promise<PlanCounts[]> {
   );
 }
 
-test('a data source with the default planner has the settings of the server', async () => {
-  const migrations = newDataSource({ url: database.url, applicationName: 'migrations', planner: 'default' });
+test('a data source for migrations has the planner settings of the server', async () => {
+  const migrations = newDataSource({ url: database.url, applicationName: 'migrations', purpose: 'migrations' });
   await migrations.initialize();
   try {
     const rows = await migrations.query<unknown[]>(

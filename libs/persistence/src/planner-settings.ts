@@ -15,6 +15,14 @@ export const LOOKUP_PLANNER_SETTINGS = {
   jit: 'off',
 };
 
+/**
+ * For a service whose statements have optional conditions and many indexes to choose from, and whose callers are people:
+ * each execution is planned with the current sizes of the tables. A generic plan from the time when the tables were
+ * small may use only the first columns of an index, and would read all rows later. Planning costs less than a
+ * millisecond.
+ */
+export const CUSTOM_LOOKUP_PLANNER_SETTINGS = { ...LOOKUP_PLANNER_SETTINGS, plan_cache_mode: 'force_custom_plan' };
+
 /** Plans are custom, because this connection may have cached a generic plan with the settings for lookups. */
 const DEFAULT_PLANS = {
   plan_cache_mode: 'force_custom_plan',

@@ -1,5 +1,5 @@
 import { type Span, type SpanOptions, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import { GaugeReader, newTestDatabase, type TestDatabase } from '@svc/testing';
 import { PreparingClient } from './preparing-client.js';
 
 let database: TestDatabase;
@@ -66,4 +66,20 @@ test('a statement in a trace that is not recorded has no span', async () => {
   setActiveSpan(false);
   await client.query('SELECT $1::int', [1]);
   expect(spans).toEqual([]);
+});
+
+test('a statement that takes longer than a second is counted by its service and its operation, other ones are not', async () => {
+  const gauges = GaugeReader.begin();
+  const slow = new PreparingClient({ connectionString: database.url, application_name: 'identity' });
+  await slow.connect();
+  await slow.query('SELECT 1');
+  await slow.query('SELECT pg_sleep(1.01)');
+  await slow.query("DO $$ BEGIN PERFORM pg_sleep(1.01); RAISE EXCEPTION 'failed'; END $$").catch(() => undefined);
+  await slow.end();
+  const service = 'identity';
+  expect(await gauges.read('svc.database.slow_statements')).toEqual([
+    { value: 1, attributes: { service, operation: 'SELECT' } },
+    { value: 1, attributes: { service, operation: 'other' } },
+  ]);
+  gauges.end();
 });

@@ -103,7 +103,7 @@ export function readOnlyError(): Error {
 
 /** Messages of pg and TypeORM if there is no connection. These errors have no code. */
 const LOST_CONNECTION =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
 /** Whether a retry may succeed: the database is unavailable, or there was a conflict or a lock timeout. */
 export function isTemporaryDatabaseError(error: unknown): boolean {

@@ -176,9 +176,10 @@ describe('the timeout of a call', () => {
   });
 
   it('is a whole number of at least one millisecond', async () => {
-    const http = createExchange([{}]);
-    for (const milliseconds of [200.4, 0.2, -5]) await http.sendOnce(GET, milliseconds);
-    expect(timeouts()).toEqual([201, 1, 1]);
+    const options = { timeoutMs: 1_000, fetch: createFetch({ failure: new Error('timeout'), tookMs: 1_000.6 }) };
+    for (const wait of [undefined, async () => void (time += 10_000)])
+      await expect(createExchange([], { ...options, ...(wait && { wait }) }).sendWithRetries(GET)).rejects.toThrow('t');
+    expect(timeouts()).toEqual([1_000, 1_000, 249, 1_000, 1]);
   });
 
   it('limits the duration of all attempts together to three times the timeout', async () => {

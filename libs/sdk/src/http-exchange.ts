@@ -2,6 +2,7 @@
  * HTTP calls with limits of time and size, and a limited number of retries. A call that moves money without an
  * idempotency key must use `sendOnce`: `sendWithRetries` may repeat a request that has already taken effect.
  */
+import { explainCertificateError, recordApiTime } from './clock-error.js';
 import {
   MalformedPaymentError,
   readErrors,
@@ -80,12 +81,11 @@ export class HttpExchange {
   }
 
   /** Sends the request once. @throws SvcApiError with httpStatus 0 if there is no response */
-  async sendOnce(request: ApiRequest, timeoutMs = this.timeoutMs): Promise<ApiResponse> {
+  async sendOnce(request: ApiRequest): Promise<ApiResponse> {
     try {
-      const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
-      return await parseResponse(request.url, response);
+      return await this.exchange(request, this.timeoutMs);
     } catch (cause) {
-      throw noResponseError(request.url, cause);
+      throw await noResponseError(request.url, cause);
     }
   }
 
@@ -103,7 +103,7 @@ export class HttpExchange {
       if (response.ok && response.body) return response.body;
       apiResponse = await parseResponse(request.url, response);
     } catch (cause) {
-      throw noResponseError(request.url, cause);
+      throw await noResponseError(request.url, cause);
     } finally {
       clearTimeout(timer);
     }
@@ -128,6 +128,11 @@ export class HttpExchange {
     return this.apiTimeOffsetMs === undefined ? Date.now() : this.now() + this.apiTimeOffsetMs;
   }
 
+  private async exchange(request: ApiRequest, timeoutMs: number): Promise<ApiResponse> {
+    const response = await this.send(request, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))));
+    return parseResponse(request.url, response);
+  }
+
   private async send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     const response = await this.fetch(request.url, {
       method: request.method,
@@ -138,7 +143,10 @@ export class HttpExchange {
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const time = readApiTime(response.headers);
-    if (!Number.isNaN(time)) this.apiTimeOffsetMs = time - this.now();
+    if (!Number.isNaN(time)) {
+      this.apiTimeOffsetMs = time - this.now();
+      recordApiTime(time);
+    }
     return response;
   }
 
@@ -155,7 +163,7 @@ export class HttpExchange {
       let apiResponse: ApiResponse | undefined;
       let failure: unknown;
       try {
-        apiResponse = await this.sendOnce(request, Math.min(this.timeoutMs, deadline - this.now()));
+        apiResponse = await this.exchange(request, Math.min(this.timeoutMs, deadline - this.now()));
         if (!isRetryable(apiResponse) || isFinal(apiResponse)) return apiResponse;
       } catch (error) {
         failure = error;
@@ -164,7 +172,7 @@ export class HttpExchange {
       // If no time is left for another attempt after the pause, the pause would only delay the error.
       if (attempt === MAX_ATTEMPTS || this.now() + pause >= deadline) {
         if (apiResponse) return apiResponse;
-        throw failure;
+        throw await noResponseError(request.url, failure);
       }
       await this.wait(pause);
     }
@@ -198,11 +206,13 @@ async function parseResponse(url: string, response: Response): Promise<ApiRespon
  * The error of a call without a response. It contains the URL's origin but not its path, which may contain confidential
  * data.
  */
-function noResponseError(url: string, cause: unknown): SvcApiError {
+async function noResponseError(url: string, cause: unknown): Promise<SvcApiError> {
+  const explanation = await explainCertificateError(url, cause);
+  const reason = addAddressHint(describeCause(cause));
   return new SvcApiError({
     httpStatus: 0,
     status: 'InternalServer',
-    errors: [{ message: `${new URL(url).origin}: ${addAddressHint(describeCause(cause))}` }],
+    errors: [{ message: `${new URL(url).origin}: ${reason}${explanation === undefined ? '' : `. ${explanation}`}` }],
     retryable: true,
     cause,
   });
@@ -287,6 +297,14 @@ export function readResponse<T>(apiResponse: ApiResponse, reader: (body: Record<
       cause,
     });
   }
+}
+
+/** As {@link readResponse}, for a response that is an array. `name` is the name of the array in an error. */
+export function readList<Item>(response: ApiResponse, name: string, read: (value: unknown) => Item): Item[] {
+  return readResponse({ ...response, body: response.ok ? { items: response.body } : response.body }, ({ items }) => {
+    if (!Array.isArray(items)) throw new MalformedPaymentError(name);
+    return items.map(read);
+  });
 }
 
 /**

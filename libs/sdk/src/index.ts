@@ -7,30 +7,52 @@ export {
   HostedGatewayClient,
   type CreatedSession,
   type CreateSessionRequest,
+  type SessionLineItem,
   type HostedGatewayClientOptions,
   type HostedSession,
   type NotificationPage,
   type SessionState,
 } from './hosted-gateway/hosted-gateway-client.js';
-export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant/merchant-client.js';
+export {
+  MerchantClient,
+  type MerchantClientOptions,
+  type RefundRequest,
+  type SearchOptions,
+} from './merchant/merchant-client.js';
 export type {
+  DisputeOfPayment,
+  DisputeStage,
+  MerchantDispute,
   MerchantInvoice,
   MerchantPayment,
   MerchantRefund,
   PaymentNotification,
   RefundOfPayment,
 } from './merchant/merchant-payment.js';
-export type { Settlement, SettlementItem, SettlementTotals } from './merchant/settlement.js';
+export type { Settlement, SettlementItem, SettlementSeal, SettlementTotals } from './merchant/settlement.js';
 export type { CreateInvoiceRequest, MerchantSite } from './merchant/merchant-site.js';
 export type { StreamOptions } from './merchant/payment-stream.js';
-export { PartnerClient, type PartnerClientOptions } from './partner/partner-client.js';
+export {
+  type CustomerCredentials,
+  type CustomerLogin,
+  PartnerClient,
+  type PartnerClientOptions,
+} from './partner/partner-client.js';
+export { type CreateUserRequest, type PartnerService } from './partner/partner-service.js';
 export {
   type HistoryQuery,
   type PartnerSession,
   type PayRequest,
   type ServicePayRequest,
 } from './partner/partner-session.js';
-export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner/partner-payment.js';
+export type {
+  PartnerCard,
+  PartnerCustomer,
+  PartnerPayment,
+  PartnerPaymentDetails,
+  PartnerPaymentStatus,
+  RegisteredCustomer,
+} from './partner/partner-payment.js';
 export { SvcApiError } from './svc-api-error.js';
 export {
   assertExpectedPayment,

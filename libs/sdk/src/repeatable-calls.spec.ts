@@ -25,6 +25,11 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['cancelSession', false, 'DELETE /api/v3.1/sessions/s-1', () => gateway().cancelSession('s-1')],
   ['a login', true, 'POST /v1/auth/service/login', () => partner().service.deleteCard('c')],
   ["a customer's login", true, 'POST /v1/auth/customers/login', () => customer().deleteCard('c')],
+  ['logInCustomer', true, 'POST /v1/auth/customers/login', () => partner().logInCustomer(CREDENTIALS)],
+  // A repeat is refused, because the email is already used.
+  ['createUser', false, 'POST /v1/auth/users', () => partner().service.createUser(CREDENTIALS)],
+  ['registerCustomer', true, 'POST /v1/auth/customers/register', () => partner().service.registerCustomer('u')],
+  ["a partner's payment", true, 'GET /v1/payments/P', () => partner().service.payment('P')],
   ['the encryption key', true, 'GET /v1/cards/encryption-key', () => partner().service.storeCard(CARD)],
   // The API charges only once for repeated requests, because the reference is the idempotency key (C7).
   ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c', customer: { id: 'c' } })],
@@ -40,8 +45,10 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
     `GET ${MERCHANT_PATH}/payments`,
     () => merchant().paymentsOfExternalReference('x'),
   ],
+  ['searchPayments', true, `GET ${MERCHANT_PATH}/payment-search`, () => merchant().searchPayments('x').next()],
   ['payment', true, `GET ${MERCHANT_PATH}/payments/P`, () => merchant().payment('P')],
   ['refund', true, `POST ${MERCHANT_PATH}/refunds`, () => merchant().refund('P', { idempotencyKey: 'r', amount: 1 })],
+  ['disputes', true, `GET ${MERCHANT_PATH}/disputes`, () => merchant().disputes('P')],
   // The Idempotency-Key is the same in each attempt of one call (C7).
   ['createInvoice', true, `POST ${SITE_PATH}/invoices`, () => site().createInvoice(INVOICE)],
   ['invoice', true, `GET ${SITE_PATH}/invoices/i`, () => site().invoice('i')],
@@ -52,6 +59,7 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   // The limit of four attempts applies only until the first connection. After that, the stream always reconnects.
   ['stream', true, `GET ${SITE_PATH}/payments/stream`, () => site().stream().next()],
 ];
+const CREDENTIALS = { email: 'a@b.example', password: 'password' };
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 
 type Failure = number | 'conflict while an equal request runs' | 'connection lost';
@@ -88,7 +96,8 @@ async function fakeFetch(url: unknown, init: RequestInit = {}): Promise<Response
     if (typeof failing.failure === 'number') return Response.json({}, { status: failing.failure });
     return Response.json({}, { status: 409, headers: { 'retry-after': '1' } });
   }
-  if (route.endsWith('login')) return Response.json({ identityToken: 't', expiresIn: 900, customer: { id: 'c' } });
+  if (route.endsWith('login'))
+    return Response.json({ identityToken: 't', expiresIn: 900, customer: { id: 'c', firstName: '', lastName: '' } });
   return Response.json(publicJwk);
 }
 
@@ -99,7 +108,7 @@ const partner = () =>
   new PartnerClient({ ...options, apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 'a' });
 const merchant = () => new MerchantClient({ ...options, apiUrl: 'https://api.example', merchantId: 1, apiKey: 'k' });
 const site = () => merchant().site(2);
-const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p' });
+const customer = () => partner().asCustomer(CREDENTIALS);
 const requestsTo = (route: string) => requests.filter((request) => request.route === route);
 
 describe.each(CALLS)('the request of %s (idempotent: %s)', (_, isRepeatable, route, call) => {
@@ -132,11 +141,16 @@ test('a call whose token was refused is sent once more with a new token, even if
   }
 });
 
-/** The field or header by which the platform recognises the repeat of a POST. A repeated login is harmless. */
+/**
+ * The field or header by which the platform recognises the repeat of a POST. A repeated login or registration is
+ * harmless.
+ */
 const IDEMPOTENCY_KEYS: Readonly<Record<string, 'requestId' | 'reference' | 'idempotency-key' | undefined>> = {
   createSession: 'requestId',
   'a login': undefined,
   "a customer's login": undefined,
+  logInCustomer: undefined,
+  registerCustomer: undefined,
   pay: 'reference',
   refund: 'idempotency-key',
   createInvoice: 'idempotency-key',

@@ -7,13 +7,14 @@ import { migrateService, ServiceConfig } from './index.js';
 @Module({})
 class EmptyModule {}
 
-/** A migration that stores the planner settings with which it runs. */
+/** A migration that stores the settings with which it runs. */
 class Planner1763500000999 implements MigrationInterface {
   readonly name = 'Planner1763500000999';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      `CREATE TABLE planner AS SELECT name, setting FROM pg_settings WHERE name IN ('enable_hashjoin', 'enable_seqscan', 'plan_cache_mode')`,
+      `CREATE TABLE planner AS SELECT name, setting FROM pg_settings
+       WHERE name IN ('enable_hashjoin', 'enable_seqscan', 'plan_cache_mode', 'statement_timeout', 'lock_timeout')`,
     );
   }
 
@@ -22,7 +23,7 @@ class Planner1763500000999 implements MigrationInterface {
   }
 }
 
-test('a migration is planned with the default planner settings, because it may join whole tables', async () => {
+test('a migration has the default planner settings, because it may join whole tables, and its own limits', async () => {
   const database = await newTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   try {
@@ -33,7 +34,10 @@ test('a migration is planned with the default planner settings, because it may j
     expect(rows).toEqual([
       { name: 'enable_hashjoin', setting: 'on' },
       { name: 'enable_seqscan', setting: 'on' },
+      // 5 s, and 25 min: less than the deadline of the Job (deploy/manifests.spec.ts).
+      { name: 'lock_timeout', setting: '5000' },
       { name: 'plan_cache_mode', setting: 'auto' },
+      { name: 'statement_timeout', setting: '1500000' },
     ]);
   } finally {
     await client.end();

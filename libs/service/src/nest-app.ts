@@ -3,7 +3,7 @@ import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type ErrorBody, ErrorFilter } from './http/error-filter.js';
 import { httpSettings } from './http/http.js';
-import { RequestValidation } from './http/request-validation.js';
+import { RequestValidation } from './http/request-bodies/request-validation.js';
 import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 
 /** The settings of an app for HTTP and errors. An app with a database has a {@link ServiceDefinition}. */
@@ -23,6 +23,8 @@ export interface AppOptions {
   readonly trustedProxies?: string | undefined;
   /** Base address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
+  /** Whether the app is a service of the platform, which knows the paths of all hosts. */
+  readonly explainsUnknownRoutes?: boolean;
   /** Providers that are injectable everywhere in the app. */
   readonly providers: readonly Exclude<Provider, Type<unknown>>[];
   readonly controllers: readonly Type<unknown>[];
@@ -37,10 +39,10 @@ class GlobalModule {}
 /** Creates the Nest application. The caller must call `init`. */
 export async function createApp(
   definition: AppDefinition,
-  { log, environment, trustedProxies, errorPages, providers, controllers }: AppOptions,
+  { log, environment, trustedProxies, errorPages, explainsUnknownRoutes, providers, controllers }: AppOptions,
 ): Promise<NestFastifyApplication> {
   const { errorBody, maxParamLength } = definition;
-  const errorFormat = { errorBody, errorPages };
+  const errorFormat = { errorBody, errorPages, explainsUnknownRoutes };
   const injectable = [...providers, { provide: SERVICE_LOG, useValue: log }];
   const module: DynamicModule = {
     module: GlobalModule,

@@ -17,6 +17,7 @@ import { DomainError } from '@svc/kernel';
 import { EmbeddedBroker, EventLog, MessagePattern } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import {
+  openTransaction,
   pickSecurityHeaders,
   SERVICE_SECURITY_HEADERS,
   startTestService,
@@ -263,6 +264,27 @@ describe('/health/ready', () => {
     readiness.isKeyMissing = false;
     expect((await get('/health/ready')).statusCode).toBe(200);
   });
+
+  it('responds 200 while all connections of the pool are in use', async () => {
+    const busy = await startTestService(orders, { env: { SVC_DATABASE_POOL_MAX: '2' } });
+    const getReady = () => busy.service.app.inject({ method: 'GET', url: '/health/ready' });
+    try {
+      await waitUntil('the service to be ready', 10_000, async () => (await getReady()).statusCode === 200);
+      await using _first = await openTransaction(busy.dataSource);
+      await using _second = await openTransaction(busy.dataSource);
+      expect((await getReady()).statusCode).toBe(200);
+    } finally {
+      await busy.stop();
+    }
+  });
+});
+
+test('an idle connection stays open for longer than the idle timeout of a load balancer, at most 600 s', async () => {
+  const listening = await startTestService(orders);
+  await listening.service.app.listen(0, '127.0.0.1');
+  const { headers } = await fetch(`${await listening.service.app.getUrl()}/health/live`);
+  expect(headers.get('keep-alive')).toBe('timeout=620');
+  await listening.stop();
 });
 
 test('a closing service completes the request in flight', async () => {

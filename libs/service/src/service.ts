@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
-import { Clock, SystemClock } from '@svc/kernel';
+import { Clock, observeMetrics } from '@svc/kernel';
 import {
   type Broker,
   Commands,
@@ -16,12 +16,14 @@ import {
   Relay,
   Transport,
 } from '@svc/messaging';
-import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
+import { type DatabasePurpose, type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { DatabaseConfig, loadConfig, type ServiceConfig } from './configuration/config.js';
+import { newClock } from './configuration/demo-clock.js';
 import { HealthController } from './health/health.controller.js';
 import { newLog, type ServiceLog } from './logging.js';
 import { type AppDefinition, closeApp, createApp } from './nest-app.js';
+import { VERSION } from './version.js';
 
 /** The settings in which services differ. Start, request handling and shutdown are the same for all services. */
 export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> extends AppDefinition {
@@ -34,6 +36,11 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
    * Set it only for services where no person waits for the effect of an event.
    */
   readonly maxBatchWaitMs?: number;
+  /**
+   * `custom-look-ups`: each execution of a statement is planned with the current sizes of the tables (pages for people
+   * with many filters). The default is a generic plan for each statement, for hot paths.
+   */
+  readonly planner?: Exclude<DatabasePurpose, 'migrations'>;
 }
 
 interface ServiceOptions {
@@ -60,9 +67,10 @@ export interface RunningService {
 /** Starts a service that can handle requests (through `app.inject` or a proxy), but does not listen on a port yet. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
-  { env, broker: embeddedBroker = new EmbeddedBroker(), clock = new SystemClock() }: ServiceOptions,
+  { env, broker: embeddedBroker = new EmbeddedBroker(), clock: ownClock }: ServiceOptions,
 ): Promise<RunningService> {
   const config = loadConfig(definition.config, env);
+  const clock = ownClock ?? newClock(config);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
   const dataSource = await newServiceDataSource(definition, config).initialize();
   // The partitions must exist before the modules start, because the modules may append events.
@@ -81,6 +89,7 @@ export async function startService<C extends ServiceConfig>(
     environment: config.SVC_ENVIRONMENT,
     trustedProxies: config.SVC_TRUSTED_PROXIES,
     errorPages: config.SVC_ERROR_PAGES_URL,
+    explainsUnknownRoutes: true,
     controllers: [HealthController],
     providers: [
       { provide: definition.config, useValue: config },
@@ -105,6 +114,9 @@ export async function startService<C extends ServiceConfig>(
   await app.startAllMicroservices();
   await rabbitMq?.checkPermissions();
   await app.getHttpAdapter().getInstance().ready();
+  const stopObserving = observeMetrics(['svc.build.info'], (observe) =>
+    observe('svc.build.info', 1, { service: definition.name, version: VERSION }),
+  );
 
   return {
     name: definition.name,
@@ -113,6 +125,7 @@ export async function startService<C extends ServiceConfig>(
     startRelaying: () => relay.start(),
     stopRelaying: () => relay.stop(),
     close: async () => {
+      stopObserving();
       await relay.stop();
       await closeApp(app);
       await directPublisher.close();
@@ -141,7 +154,7 @@ export async function migrateService<C extends ServiceConfig>(
 ): Promise<string[]> {
   const { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX } = env;
   const config = loadConfig(DatabaseConfig, { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX });
-  const dataSource = await newServiceDataSource(definition, config, 'default').initialize();
+  const dataSource = await newServiceDataSource(definition, config, 'migrations').initialize();
   try {
     return await migrate(dataSource);
   } finally {
@@ -152,7 +165,7 @@ export async function migrateService<C extends ServiceConfig>(
 function newServiceDataSource<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   config: DatabaseConfig,
-  planner: 'look-ups' | 'default' = 'look-ups',
+  purpose: DatabasePurpose = definition.planner ?? 'look-ups',
 ): DataSource {
   return newDataSource({
     url: config.SVC_DATABASE_URL,
@@ -160,6 +173,6 @@ function newServiceDataSource<C extends ServiceConfig>(
     entities: definition.entities ?? [],
     migrations: [...messagingMigrations, ...definition.migrations],
     maxConnections: config.SVC_DATABASE_POOL_MAX,
-    planner,
+    purpose,
   });
 }

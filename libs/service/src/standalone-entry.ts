@@ -8,7 +8,7 @@ export * from './http/event-stream.js';
 export * from './logging.js';
 export * from './nest-app.js';
 export * from './health/readiness.js';
-export * from './http/request-validation.js';
+export * from './http/request-bodies/request-validation.js';
 export { runUntilStopped } from './run-until-stopped.js';
 export * from './configuration/setting-rules.js';
 export * from './standalone.js';

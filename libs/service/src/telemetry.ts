@@ -3,12 +3,17 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { context, type Span, trace } from '@opentelemetry/api';
 import type * as Http from '@opentelemetry/instrumentation-http';
+import type * as Runtime from '@opentelemetry/instrumentation-runtime-node';
 import type * as Undici from '@opentelemetry/instrumentation-undici';
+import type * as Resources from '@opentelemetry/resources';
+import type * as Metrics from '@opentelemetry/sdk-metrics';
 import type * as Sdk from '@opentelemetry/sdk-node';
+import { VERSION } from './version.js';
 
 /**
- * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set. The OpenTelemetry specification
- * defines this variable and further variables. Without it, no OpenTelemetry SDK is loaded.
+ * Starts OpenTelemetry's traces and metrics if OTEL_EXPORTER_OTLP_ENDPOINT is set, or OTEL_METRICS_EXPORTER is `prometheus`.
+ * The OpenTelemetry specification defines these variables and further variables. Without them, no OpenTelemetry SDK is
+ * loaded.
  *
  * Every main.ts imports this file first. This file loads the libraries with require, because they must be loaded before
  * the next imports of main.ts are evaluated, and an awaited import would be too late.
@@ -18,15 +23,27 @@ const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();
 
-if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
+if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || process.env['OTEL_METRICS_EXPORTER'] === 'prometheus') {
   const require = createRequire(import.meta.url);
   const { NodeSDK } = require('@opentelemetry/sdk-node') as typeof Sdk;
+  const { defaultResource, resourceFromAttributes } = require('@opentelemetry/resources') as typeof Resources;
+  const { createDenyListAttributesProcessor } = require('@opentelemetry/sdk-metrics') as typeof Metrics;
   const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http') as typeof Http;
+  const { RuntimeNodeInstrumentation } = require('@opentelemetry/instrumentation-runtime-node') as typeof Runtime;
   const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici') as typeof Undici;
 
   const sdk = new NodeSDK({
     serviceName: process.env['OTEL_SERVICE_NAME'] ?? appNameOf(process.argv[1] ?? ''),
+    resource: defaultResource().merge(resourceFromAttributes({ 'service.version': VERSION })),
+    views: [
+      {
+        // Each merchant has a host for its webhooks, and a series for each would have no bound.
+        instrumentName: 'http.client.request.duration',
+        attributesProcessors: [createDenyListAttributesProcessor(['server.address', 'server.port'])],
+      },
+    ],
     instrumentations: [
+      new RuntimeNodeInstrumentation(),
       new HttpInstrumentation({
         ignoreIncomingRequestHook: (request) => request.url?.startsWith('/health') ?? false,
         // Only calls within a trace have a span. The option requireParentforOutgoingSpans would also omit the spans of

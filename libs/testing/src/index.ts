@@ -13,6 +13,7 @@ export * from './rabbitmq/tcp-proxy.js';
 export * from './rabbitmq/virtual-host.js';
 export * from './postgres/test-database.js';
 export * from './services/security-headers.js';
+export * from './smtp/smtp-inbox.js';
 export * from './services/test-service.js';
 export * from './postgres/updates-of.js';
 export * from './wait-until.js';

@@ -81,7 +81,7 @@ function findFactory(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefi
 }
 
 /** The read models that a command can rebuild. Each read model has its own path. */
-const REBUILT_MODELS = ['history', 'retrieval'];
+const REBUILT_MODELS = ['console', 'history', 'retrieval'];
 
 function expandModelName(path: string): string[] {
   return path.includes('{name}') ? REBUILT_MODELS.map((name) => path.replace('{name}', name)) : [path];

@@ -21,6 +21,10 @@ const text = (description: string, maxLength = 100): Parameter => ({
   schema: { type: 'string', minLength: 1, maxLength },
 });
 const day = (description: string): Parameter => ({ description, schema: { type: 'string', format: 'date' } });
+const time = (description: string): Parameter => ({
+  description: `${description} UTC, \`YYYY-MM-DD\` or \`YYYY-MM-DDThh:mm:ssZ\`.`,
+  schema: { type: 'string', pattern: String.raw`^(19|2\d)\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,3})?Z)?$` },
+});
 const position = (description: string): Parameter => ({
   description,
   schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
@@ -55,10 +59,30 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   reference: uuid('The invoice’s `reference`.'),
   siteReference: text('Point-of-sale till identifier.'),
   externalReference: text('The merchant’s own reference, compared exactly.'),
+  orderId: text(
+    'The merchant’s own reference, compared exactly: the `merchantOrderId` of a session or the `externalReference` of an invoice.',
+  ),
+  'paymentSearch.from': time('Beginning, included. Default and earliest: three calendar months ago.'),
+  'paymentSearch.to': time('End: a day is included, a time is not. Default: now.'),
+  'paymentSearch.after': text('Cursor, from the header `Link` of the previous page.'),
   customerReference: text('Only payments of this customer.'),
   page: count('From 1.', { default: 1 }),
   pageSize: count('Values over 50 count as 50.', { default: 50 }),
+  address: text('IPv4 or IPv6 address of a payer. Of IPv6 the network of 64 bits.', 45),
+  range: {
+    description: 'The first eight digits of card numbers, with `siteId` or `organisationId`.',
+    schema: { type: 'string', pattern: String.raw`^\d{8}$` },
+  },
+  'velocityCounters.svcId': reference('A payment that was declined within 30 days. Selects the counter of its card.'),
   day: day('UTC, `YYYY-MM-DD`.'),
+  'settlements.day': day('In the merchant’s time zone, `YYYY-MM-DD`.'),
+  'adminSettlements.day': day('In the merchant’s time zone, `YYYY-MM-DD`.'),
+  from: day('The first day, in the merchant’s time zone.'),
+  to: day('The last day, in the merchant’s time zone. Without it, the statement is of one day.'),
+  'settlements.siteId': id('Only movements of this site. By default all sites of the key.'),
+  'adminSettlements.siteId': id('Only movements of this site. By default all sites of the merchant.'),
+  bom: { description: '`1`: the CSV file begins with a byte-order mark.', schema: { const: '1' } },
+  'browserData.signature': text('Part of the `verificationUrl`. The platform has signed the URL.'),
   mode: { description: 'Mode of the payments.', schema: { type: 'string', enum: ['test', 'live'] } },
   'notificationFeed.after': text(
     'Cursor: `after` of the previous response. Without it, the list starts at the beginning.',
@@ -66,6 +90,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   ),
   'auditLog.after': position('`nextAfter` of the previous page.'),
   'merchants.after': position('`nextAfter` of the previous page.'),
+  sealNumber: position('Number of the seal.'),
   'ledger.after': position('Number of the last seal that was verified.'),
   'ledger.until': position('Number of the last seal to verify.'),
   'notifications.after': uuid('`after` of the previous page.'),
@@ -88,6 +113,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   tokenId: uuid('The API token.'),
   secretId: uuid('The webhook secret.'),
   kid: uuid('The key of identity tokens.'),
+  reportId: uuid('The settlement report.'),
   runId: uuid('The reconciliation.'),
   messageId: uuid('The message.'),
   id: uuid('The notification.'),

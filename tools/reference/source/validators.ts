@@ -17,6 +17,7 @@ const LABEL = String.raw`[^\s\u0000-\u001f\u007f-\u009f]`;
  * decorator, `constant` a constant in the file that declares the decorator. A missing decorator fails the generation.
  */
 const RULES: Readonly<Record<string, Rule>> = {
+  Allow: () => ({}),
   IsOptional: () => ({}),
   IfPresent: () => ({}),
   ValidateIf: () => ({}),
@@ -43,7 +44,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   IsLocale: (_, constant) => ({ maxLength: constant('MAX_LOCALE_LENGTH') }),
   IsAmountInCents: (_, constant) => ({ type: 'integer', minimum: 1, maximum: constant('MAX_AMOUNT_CENTS') }),
   IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('MAX_EMAIL_LENGTH') }),
+  IsHttpsUrl: (_, constant) => ({
+    format: 'uri',
+    pattern: '^https://',
+    minLength: 1,
+    maxLength: constant('MAX_URL_LENGTH'),
+  }),
   AreHosts: () => ({ type: 'array' }),
+  IsTimeZone: () => ({ minLength: 1, maxLength: 64 }),
   // Decorators of the transformer.
   IsName: (argument) => ({ maxLength: argument(0) }),
   IsCode: (argument) => ({ maxLength: argument(0), pattern: CODE }),

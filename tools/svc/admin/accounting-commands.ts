@@ -1,8 +1,9 @@
 import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { command, formatQuery, pickMode, request, usageError } from './command.ts';
+import { formatAmount } from './output/table-columns.ts';
 
-/** Refunds, settlements, and the hash chain of the ledger. */
+/** Refunds, disputes, settlements, settlement reports of acquirers, and the hash chain of the ledger. */
 export const accountingCommands = [
   // There is no command that creates a refund, because only the merchant's own key may create refunds (M5).
   command(
@@ -14,14 +15,41 @@ export const accountingCommands = [
     },
   ),
   command(
-    'settlements show <merchantId> <day> [--live] [--csv]',
-    "shows a merchant's settlement statement of a day (UTC, e.g. 2026-11-20); --csv: each movement; amounts in cents",
-    async (api, { merchantId, day, csv, json, ...input }) => {
-      const path = `/settlements/${encodeURIComponent(day)}${formatQuery({ merchantId, ...pickMode(input) })}`;
+    'disputes list [--payment=…]',
+    'lists 100 disputes, open ones with the nearest deadline first; --payment: of one svcId',
+    async (api, { payment }) =>
+      ((await api.call('GET', `/disputes${formatQuery({ svcId: payment })}`)) as { disputes: unknown }).disputes,
+  ),
+  request(
+    'disputes incidents',
+    'lists the newest 100 impossible reports of acquirers about disputes',
+    'GET /disputes/incidents#incidents',
+  ),
+  command(
+    'settlements show <merchantId> <day> [--to=…] [--site=…] [--live] [--csv] [--bom]',
+    "shows a merchant's statement of a day of its time zone (e.g. 2026-11-20); --to: of all days up to this one; --csv: each movement; --bom: for Excel",
+    async (api, { merchantId, day: from, to, site: siteId, csv, bom, json, ...input }) => {
+      const query = { merchantId, ...pickMode(input), from, to, siteId, bom: bom === true ? '1' : undefined };
+      const path = `/settlements${formatQuery(query)}`;
       if (csv === true) return api.text(path, 'text/csv');
       const statement = (await api.call('GET', path)) as Statement;
       return json === true ? statement : statement.totals.map((totals) => formatTotals(statement, totals));
     },
+  ),
+  request(
+    'settlement-reports list',
+    'lists the newest 100 settlement reports that acquirers have announced, and whether they were read',
+    'GET /settlement-reports#reports',
+  ),
+  command(
+    'settlement-reports unmatched [--report=…]',
+    'lists the newest 100 lines that no payment, refund or dispute matches; --report: of one report',
+    async (api, { report }) =>
+      (
+        (await api.call('GET', `/settlement-reports/unmatched${formatQuery({ reportId: report })}`)) as {
+          lines: unknown;
+        }
+      ).lines,
   ),
   command(
     'ledger verify [--day=…] [--root=…]',
@@ -33,6 +61,11 @@ export const accountingCommands = [
         throw new SvcError(`the root of ${day} is ${range.root}, not the one that was published`);
       return verifyLedger(api, range || undefined);
     },
+  ),
+  request(
+    'ledger seal <sealNumber>',
+    'shows a seal, to compare its hash with a settlement statement that cites it; then verify the ledger',
+    'GET /ledger/seals/{sealNumber}',
   ),
   request(
     'ledger roots',
@@ -47,31 +80,52 @@ interface Total {
 }
 
 interface Statement {
-  readonly day: string;
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
   readonly mode: string;
-  readonly closed: boolean;
+  readonly status: 'provisional' | 'final';
   readonly totals: readonly TotalsRow[];
 }
 
-type TotalsRow = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', Total>> & {
+type Item =
+  | 'payments'
+  | 'reversals'
+  | 'vouchers'
+  | 'externalPayments'
+  | 'refunds'
+  | 'refundReturns'
+  | 'fees'
+  | 'feeReversals'
+  | 'disputes'
+  | 'disputeReversals';
+
+type TotalsRow = Readonly<Record<Item, Total>> & {
   readonly currencyISOCode: string;
   readonly net: number;
 };
 
 /** Deductions are negative, so that the amounts of a row add up to `net`. */
-function formatTotals({ day, mode, closed }: Statement, totals: TotalsRow): Record<string, unknown> {
-  const format = ({ amount, count }: Total) => `${amount} (${count})`;
+function formatTotals({ from, to, timeZone, mode, status }: Statement, totals: TotalsRow): Record<string, unknown> {
+  const currency = totals.currencyISOCode;
+  const format = ({ amount, count }: Total) => `${formatAmount(amount, currency)} (${count})`;
   return {
-    day,
+    ...(from === to ? { day: from } : { from, to }),
+    timeZone,
     mode,
-    books: closed ? 'closed' : 'open',
-    currency: totals.currencyISOCode,
+    status,
+    currency,
     payments: format(totals.payments),
+    reversals: `-${format(totals.reversals)}`,
     vouchers: format(totals.vouchers),
     external: format(totals.externalPayments),
     refunds: `-${format(totals.refunds)}`,
+    refundReturns: format(totals.refundReturns),
     fees: `-${format(totals.fees)}`,
-    net: totals.net,
+    feeReversals: format(totals.feeReversals),
+    disputes: `-${format(totals.disputes)}`,
+    disputeReversals: format(totals.disputeReversals),
+    net: formatAmount(totals.net, currency),
   };
 }
 
@@ -86,7 +140,7 @@ interface Finding {
   readonly kind: string;
   readonly sealNumber: number;
   readonly transferId?: string;
-  readonly day?: string;
+  readonly closedUntilUTCDate?: string;
 }
 
 interface VerifiedPage {
@@ -111,9 +165,9 @@ async function verifyLedger(api: Administration, range: DaySeals | undefined): P
   }
 }
 
-function describeFinding({ kind, sealNumber, transferId, day }: Finding): string {
+function describeFinding({ kind, sealNumber, transferId, closedUntilUTCDate }: Finding): string {
   const seal = `seal ${sealNumber}`;
-  if (kind === 'root changed') return `the root of ${day} is not the hash of ${seal}`;
+  if (kind === 'root changed') return `the root of the closing at ${closedUntilUTCDate} is not the hash of ${seal}`;
   if (kind === 'seal removed') return `${seal} was removed`;
   if (kind === 'seal changed') return `${seal} was changed`;
   return `transfer ${transferId} of ${seal} was ${kind}`;

@@ -1,6 +1,9 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ROUTES } from '@svc/contracts';
 import type { Administration } from '../administration-api/administration.ts';
-import { ADMIN_COMMANDS, adminHelp, findCommand, formatForPerson } from './admin.ts';
+import { ADMIN_COMMANDS, adminHelp, findCommand } from './admin.ts';
 import { readInput } from './command.ts';
 
 const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
@@ -12,10 +15,11 @@ async function runCommand(
   line: string,
   call: Call,
   text: Administration['text'] = rejectTextRequest,
+  upload: Administration['upload'] = (_method, path) => Promise.reject(new Error(`unexpected upload to ${path}`)),
 ): Promise<unknown> {
   const args = line.split(' ');
   const command = findCommand(args);
-  return command.run({ call, text }, readInput(command, args.slice(2)));
+  return command.run({ call, text, upload }, readInput(command, args.slice(2)));
 }
 
 const rejectTextRequest: Administration['text'] = (path) => Promise.reject(new Error(`unexpected request for ${path}`));
@@ -44,15 +48,57 @@ function createQueuedApi(responses: unknown[]): { call: Call; requests: string[]
   return { call, requests };
 }
 
+describe('./svc admin look logo', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-logo-'));
+  const runLogo = async (name: string, bytes?: Buffer) => {
+    const uploads: unknown[] = [];
+    const file = join(folder, name);
+    if (bytes) writeFileSync(file, bytes);
+    await runCommand(
+      `look logo 1001 ${file}`,
+      () => Promise.resolve({}),
+      rejectTextRequest,
+      async (...upload) => uploads.push(upload),
+    );
+    return uploads;
+  };
+
+  it.each([
+    ['a.png', 'image/png'],
+    ['a.JPG', 'image/jpeg'],
+    ['a.jpeg', 'image/jpeg'],
+    ['a.webp', 'image/webp'],
+  ])('uploads %s as %s', async (name, type) => {
+    const bytes = Buffer.from('the logo');
+    expect(await runLogo(name, bytes)).toEqual([['PUT', '/looks/1001/logo', type, bytes]]);
+  });
+
+  it.each([
+    ['a.svg', Buffer.from('<svg/>'), 'is not a PNG, JPEG or WebP file'],
+    ['missing.png', undefined, 'cannot be read'],
+    ['large.png', Buffer.alloc(256 * 1024 + 1), 'has more than 256 KiB'],
+  ])('refuses %s', async (name, bytes, message) => {
+    await expect(runLogo(name, bytes)).rejects.toThrow(message);
+  });
+});
+
 describe('./svc admin', () => {
   it.each([
     ['organisations create Partner', 'POST /organisations {"name":"Partner"}'],
     [`api-tokens create ${ORGANISATION} --live`, `POST /organisations/${ORGANISATION}/api-tokens {"mode":"live"}`],
     [`keys create ${ORGANISATION}`, `POST /organisations/${ORGANISATION}/keys {"mode":"test"}`],
     ['keys create 1001 --live', 'POST /merchants/1001/keys {"mode":"live"}'],
-    ['keys revoke 1001/5001 ../x', 'DELETE /merchants/1001/sites/5001/keys/..%2Fx'],
+    ['look show 1001', 'GET /looks/1001'],
+    ['look set 1001', 'PUT /looks/1001 {}'],
+    [
+      'look set 1001 --name=Karoo --colour=#0a7d4f --email=help@karoo.example --phone=0215550100 --help-page=https://karoo.example/help --terms=https://karoo.example/terms',
+      'PUT /looks/1001 {"displayName":"Karoo","accentColour":"#0a7d4f","supportEmail":"help@karoo.example","supportPhone":"0215550100","supportUrl":"https://karoo.example/help","termsUrl":"https://karoo.example/terms"}',
+    ],
+    ['look logo 1001 none', 'DELETE /looks/1001/logo'],
     ['webhook-secrets create 1001/5001', 'POST /merchants/1001/sites/5001/webhook-secrets {"mode":"test"}'],
     ['webhooks list --unsigned --merchant 1001', 'GET /notifications?merchantId=1001&unsigned=true'],
+    ['merchants create Karoo --time-zone Africa/Maputo', 'POST /merchants {"name":"Karoo","timeZone":"Africa/Maputo"}'],
+    ['merchants time-zone 1001 Asia/Kathmandu', 'PATCH /merchants/1001 {"timeZone":"Asia/Kathmandu"}'],
     ['merchants minimum 1001 500', 'PATCH /merchants/1001 {"minimumAmount":500}'],
     ['merchants maximum 1001 500000', 'PATCH /merchants/1001 {"maximumAmount":500000}'],
     ['merchants maximum 1001 default', 'PATCH /merchants/1001 {"maximumAmount":null}'],
@@ -61,6 +107,8 @@ describe('./svc admin', () => {
       'PATCH /merchants/1001/sites/5001 {"webhookUrl":"https://shop.example/hook","webhookEnabled":true}',
     ],
     ['sites webhook 1001/5001 off', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":false}'],
+    ['sites challenge 1001/5001 always', 'PATCH /merchants/1001/sites/5001 {"challengePayers":true}'],
+    ['sites challenge 1001/5001 attacks', 'PATCH /merchants/1001/sites/5001 {"challengePayers":false}'],
     ['sites webhook 1001/5001 on', 'PATCH /merchants/1001/sites/5001 {"webhookEnabled":true}'],
     [
       'merchant-accounts set 1001 MID-7 --live',
@@ -71,10 +119,44 @@ describe('./svc admin', () => {
       'POST /merchant-accounts {"merchantId":1001,"mode":"test","accountReference":"MID-7","acquirer":"simulated"}',
     ],
     ['merchant-accounts list', 'GET /merchant-accounts'],
+    ['fraud show --site 5001', 'GET /velocity-counters?mode=test&siteId=5001'],
+    ['fraud show --address 192.0.2.7 --live', 'GET /velocity-counters?mode=live&address=192.0.2.7'],
+    ['fraud show --card-of ABC', 'GET /velocity-counters?svcId=ABC'],
+    ['fraud release --card-of ABC', 'POST /velocity-counters/releases {"svcId":"ABC"}'],
+    [
+      'fraud release --range 42424242 --site 5001 --live',
+      'POST /velocity-counters/releases {"mode":"live","siteId":5001,"range":"42424242"}',
+    ],
+    [
+      'fraud block 2026-11-30T00:00:00Z --address 192.0.2.7',
+      'POST /velocity-counters/blocks {"mode":"test","address":"192.0.2.7","untilUTCDate":"2026-11-30T00:00:00Z"}',
+    ],
+    [
+      'fraud limits 1001 on --card-day 5 --site-day 90',
+      'POST /velocity-limits {"merchantId":1001,"mode":"test","enabled":true,"cardDeclinesPerDay":5,"siteDeclinesPerDay":90}',
+    ],
+    ['fraud limits 1001 list', 'GET /velocity-limits?merchantId=1001'],
     ['refunds list', 'GET /refunds'],
     ['refunds list --pending', 'GET /refunds?state=pending'],
     ['refunds list --payment ABC', 'GET /refunds?svcId=ABC'],
-    ['settlements show 1001 2026-11-20 --csv', 'GET /settlements/2026-11-20?merchantId=1001&mode=test as text/csv'],
+    ['disputes list', 'GET /disputes'],
+    ['disputes list --payment ABC', 'GET /disputes?svcId=ABC'],
+    ['disputes incidents', 'GET /disputes/incidents'],
+    [
+      'settlements show 1001 2026-11-20 --csv',
+      'GET /settlements?merchantId=1001&mode=test&from=2026-11-20 as text/csv',
+    ],
+    [
+      'settlements show 1001 2026-11-01 --to 2026-11-30 --site 5001 --live --csv --bom',
+      'GET /settlements?merchantId=1001&mode=live&from=2026-11-01&to=2026-11-30&siteId=5001&bom=1 as text/csv',
+    ],
+    ['settlement-reports list', 'GET /settlement-reports'],
+    ['settlement-reports unmatched', 'GET /settlement-reports/unmatched'],
+    [
+      `settlement-reports unmatched --report ${ORGANISATION}`,
+      `GET /settlement-reports/unmatched?reportId=${ORGANISATION}`,
+    ],
+    ['ledger seal 7', 'GET /ledger/seals/7'],
     ['ledger roots', 'GET /ledger/days'],
     ['token-keys rotate', 'POST /token-keys'],
     ['card-keys rotate', 'POST /card-keys'],
@@ -149,7 +231,10 @@ describe('./svc admin', () => {
       [{ kind: 'inserted', sealNumber: 3, transferId: 't' }, 'transfer t of seal 3 was inserted'],
       [{ kind: 'seal removed', sealNumber: 3 }, 'seal 3 was removed'],
       [{ kind: 'seal changed', sealNumber: 3 }, 'seal 3 was changed'],
-      [{ kind: 'root changed', sealNumber: 3, day: '2026-03-01' }, 'the root of 2026-03-01 is not the hash of seal 3'],
+      [
+        { kind: 'root changed', sealNumber: 3, closedUntilUTCDate: '2026-03-02T00:00:00.000Z' },
+        'the root of the closing at 2026-03-02T00:00:00.000Z is not the hash of seal 3',
+      ],
     ])('exits with 1 when the API reports the finding %j', async (finding, message) => {
       const verification = verify('', { [firstPage]: createPage({ sealNumber: 4, more: true, finding }) });
       await expect(verification).rejects.toMatchObject({ message, exitCode: 1 });
@@ -206,15 +291,17 @@ describe('./svc admin', () => {
   });
 
   it('shows the settlement of a merchant: a row for each currency, with negative deductions', async () => {
-    const path = 'GET /settlements/2026-11-20?merchantId=1001&mode=live';
+    const path = 'GET /settlements?merchantId=1001&mode=live&from=2026-11-20';
     const item = (count: number, amount: number) => ({ count, amount });
     const statement = {
-      ...{ merchantId: 1001, mode: 'live', day: '2026-11-20', closed: true, ledgerRoot: 'ab' },
+      ...{ merchantId: 1001, mode: 'live', from: '2026-11-20', to: '2026-11-20', timeZone: 'Africa/Johannesburg' },
+      ...{ status: 'final', seal: { number: 7, hash: 'ab' } },
       totals: [
         {
           currencyISOCode: 'ZAR',
           ...{ payments: item(2, 1000), vouchers: item(1, 30), externalPayments: item(0, 0), refunds: item(1, 400) },
-          ...{ fees: item(2, 25), net: 605 },
+          ...{ fees: item(2, 25), disputes: item(1, 300), disputeReversals: item(1, 200), net: 505 },
+          ...{ reversals: item(1, 100), refundReturns: item(1, 80), feeReversals: item(1, 20) },
         },
       ],
     };
@@ -222,8 +309,11 @@ describe('./svc admin', () => {
     const show = (options = '') => runCommand(`settlements show 1001 2026-11-20 --live${options}`, call);
     expect(await show()).toEqual([
       {
-        ...{ day: '2026-11-20', mode: 'live', books: 'closed', currency: 'ZAR', payments: '1000 (2)' },
-        ...{ vouchers: '30 (1)', external: '0 (0)', refunds: '-400 (1)', fees: '-25 (2)', net: 605 },
+        ...{ day: '2026-11-20', timeZone: 'Africa/Johannesburg', mode: 'live', status: 'final', currency: 'ZAR' },
+        payments: 'R 10.00 (2)',
+        ...{ vouchers: 'R 0.30 (1)', external: 'R 0.00 (0)', refunds: '-R 4.00 (1)', fees: '-R 0.25 (2)' },
+        ...{ disputes: '-R 3.00 (1)', disputeReversals: 'R 2.00 (1)', net: 'R 5.05' },
+        ...{ reversals: '-R 1.00 (1)', refundReturns: 'R 0.80 (1)', feeReversals: 'R 0.20 (1)' },
       },
     ]);
     expect(await show(' --json')).toEqual(statement);
@@ -263,6 +353,10 @@ describe('./svc admin', () => {
     ['merchants fee 1001 2.9 150', /"2.9" is not a whole number of basis points or cents/],
     ['ledger verify --root abc', /--root needs the --day/],
     ['merchant-accounts set shop MID-7', /"shop" is not a merchantId/],
+    ['fraud show', /name one of --site/],
+    ['fraud show --site 5001 --address 192.0.2.7', /name one of --site/],
+    ['fraud release --range 42424242', /name one of --site/],
+    ['fraud limits 1001 perhaps', /is not on, off or list/],
     ['keys create nobody', /"nobody" is not an owner of keys/],
     ['sites rename 1001 Shop', /"1001" is not a site/],
     ['api-tokens list 1001', /"1001" is not an organisationId/],
@@ -285,23 +379,5 @@ describe('./svc admin', () => {
       expect(name).toMatch(/^[a-z-]+( [a-z-]+)?$/);
       expect(adminHelp()).toContain(`  ${name}`);
     }
-  });
-});
-
-describe('the output of a command', () => {
-  it('is a table for a list, lines for an object, and one word for an empty list or response', () => {
-    expect(
-      formatForPerson([
-        { id: 1, name: 'a' },
-        { id: 20, more: ['x'] },
-      ]),
-    ).toBe('id  name  more\n1   a\n20        ["x"]');
-    expect(formatForPerson({ merchantId: 1001, name: 'Karoo' })).toBe('merchantId  1001\nname        Karoo');
-    expect(formatForPerson([])).toBe('none');
-    expect(formatForPerson(undefined)).toBe('done');
-  });
-
-  it('shows the control characters of a name as question marks', () => {
-    expect(formatForPerson({ name: 'a\u001b[2J\nb' })).toBe('name  a?[2J?b');
   });
 });

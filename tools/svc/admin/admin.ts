@@ -7,14 +7,20 @@ import type { Secrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings, urlOf } from '../settings/settings.ts';
 import { accountingCommands } from './accounting-commands.ts';
 import { type AdminCommand, type Input, readInput, usageError } from './command.ts';
+import { fraudCommands } from './fraud-commands.ts';
+import { lookCommands } from './look-commands.ts';
 import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
+import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 
 /** The commands, in the order of the help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...onBoardingCommands,
+  ...lookCommands,
+  ...peopleCommands,
   ...accountingCommands,
+  ...fraudCommands,
   reconcileCommand,
   ...messageCommands,
 ];
@@ -29,14 +35,18 @@ export async function admin(settings: Settings, args: readonly string[], env: No
   }
   const command = findCommand(args);
   const input = readInput(command, args.slice(command.name.split(' ').length));
-  const output = await command.run(findAdministration(settings, env), input).catch((error: unknown) => {
+  const api = findAdministration(settings, env);
+  const output = await command.run(api, input).catch(async (error: unknown) => {
     if (error instanceof SvcError && error.output)
-      console.log(format(error.output[input['json'] ? 'json' : 'table'], input));
+      console.log(await format(error.output[input['json'] ? 'json' : 'table'], input, command.name));
     throw error;
   });
-  console.log(format(output, input));
+  console.log(await format(output, input, command.name));
   const secret = SECRETS.find((name) => typeof output === 'object' && output !== null && name in output);
   if (secret !== undefined) console.error(`The ${secret} ${secret.endsWith('s') ? 'are' : 'is'} shown only once.`);
+  // The command has succeeded, so a failure of this request is not an error.
+  const remark = await command.remark?.(api, input).catch(() => undefined);
+  if (remark !== undefined) console.error(remark);
 }
 
 export function findCommand([first = '', second = '']: readonly string[]): AdminCommand {
@@ -65,51 +75,46 @@ function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Adminis
 }
 
 export function adminHelp(): string {
-  const width = Math.max(...ADMIN_COMMANDS.map(({ usage }) => usage.length));
   return [
     'usage: ./svc admin <command>',
     '',
-    ...ADMIN_COMMANDS.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
+    ...ADMIN_COMMANDS.flatMap(({ usage, summary }) => [...wrap(usage, 2), ...wrap(summary, 6)]),
     '',
     'An <owner> of keys is an organisationId, a merchantId, or merchantId/siteId; a <site> is merchantId/siteId. Keys and',
-    'secrets are of mode "test" unless --live is given. --json prints the whole response, --print <member> only one member.',
+    'secrets are of mode "test" unless --live is given. Tables show the most important members, amounts in Rand and local',
+    'times. --json prints the whole response with cents and UTC, --print <member> only one member.',
     '',
     'The commands use the platform of this data folder, or the one at SVC_ADMIN_URL with the key SVC_ADMIN_KEY.',
   ].join('\n');
 }
 
-function format(output: unknown, { json, print }: Input): string {
+const HELP_WIDTH = 120;
+
+/** Breaks a text at its spaces. Every line after the first is indented by four spaces more. */
+function wrap(text: string, indent: number): string[] {
+  const lines: string[] = [];
+  let line = ' '.repeat(indent - 1);
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > HELP_WIDTH) {
+      lines.push(line);
+      line = ' '.repeat(indent + 3);
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}
+
+async function format(output: unknown, { json, print }: Input, name: string): Promise<string> {
   if (typeof output === 'string') return output.trimEnd();
   if (json === true) return JSON.stringify(output ?? null, null, 2);
-  if (typeof print !== 'string') return formatForPerson(output);
+  if (typeof print !== 'string') {
+    // Imported here, because it needs a package, and this file is loaded before packages are installed.
+    const { formatForPerson } = await import('./output/format-output.ts');
+    return formatForPerson(output, name);
+  }
   const value = (output as Record<string, unknown> | undefined)?.[print];
   // Print the whole response, because the API may have created a secret, which it does not return again.
   if (value === undefined)
     throw new SvcError(`the command succeeded, but the response has no "${print}": ${JSON.stringify(output ?? null)}`);
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** A list becomes a table, an object a line for each member, an empty response `done`. */
-export function formatForPerson(output: unknown): string {
-  if (typeof output !== 'object' || output === null) return 'done';
-  if (!Array.isArray(output))
-    return alignColumns(Object.entries(output).map(([name, value]) => [name, formatCell(value)]));
-  const rows = output as Record<string, unknown>[];
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return rows.length === 0
-    ? 'none'
-    : alignColumns([names, ...rows.map((row) => names.map((name) => formatCell(row[name])))]);
-}
-
-function alignColumns(lines: readonly (readonly string[])[]): string {
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  const padded = lines.map((line) => line.map((text, column) => text.padEnd(widths[column] ?? 0)));
-  return padded.map((line) => line.join('  ').trimEnd()).join('\n');
-}
-
-/** Replaces control characters by `?`, because a merchant's name must not move the cursor of the terminal. */
-function formatCell(value: unknown): string {
-  if (value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

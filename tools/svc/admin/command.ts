@@ -14,6 +14,8 @@ export interface AdminCommand {
   readonly summary: string;
   /** Returns the output: a text, an object, a list of objects, or nothing. */
   readonly run: (api: Administration, input: Input) => Promise<unknown>;
+  /** A remark for the administrator, printed to stderr after the output. Undefined if there is nothing to remark. */
+  readonly remark?: (api: Administration, input: Input) => Promise<string | undefined>;
 }
 
 /**
@@ -127,12 +129,7 @@ export function pickMode({ live }: { readonly live?: boolean }): { mode: 'test' 
 
 /** Functions that convert parameters of `request` into the text in its path, and reject invalid values. */
 const PATH_BUILDERS: Readonly<Record<string, (text: string) => string>> = {
-  owner: (owner) => {
-    if (UUID.test(owner)) return `/organisations/${owner}`;
-    if (/^\d+$/.test(owner)) return merchantPath(owner);
-    if (/^\d+\/\d+$/.test(owner)) return sitePath(owner);
-    throw usageError(`"${owner}" is not an owner of keys: write an organisationId, a merchantId, or merchantId/siteId`);
-  },
+  owner: ownerPath,
   site: sitePath,
   merchantId: merchantPath,
   after: (after) => encodeURIComponent(after || '0'),
@@ -143,6 +140,13 @@ const PATH_BUILDERS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function ownerPath(owner: string): string {
+  if (UUID.test(owner)) return `/organisations/${owner}`;
+  if (/^\d+$/.test(owner)) return merchantPath(owner);
+  if (/^\d+\/\d+$/.test(owner)) return sitePath(owner);
+  throw usageError(`"${owner}" is not an owner of keys: write an organisationId, a merchantId, or merchantId/siteId`);
+}
 
 function sitePath(site: string): string {
   const [, merchantId, siteId] = /^(\d+)\/(\d+)$/.exec(site) ?? [];

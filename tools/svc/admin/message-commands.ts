@@ -106,6 +106,9 @@ export const messageCommands = [
     'rebuilds the read model of the payment retrieval of merchants from the event log, without downtime',
     (api) => rebuildReadModel(api, 'retrieval'),
   ),
+  command('console rebuild', 'rebuilds the read model of the console from the event log, without downtime', (api) =>
+    rebuildReadModel(api, 'console'),
+  ),
 ];
 
 interface BrokerDeadLetters {

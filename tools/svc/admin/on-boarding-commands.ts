@@ -1,5 +1,6 @@
 import { type Administration, readList } from '../administration-api/administration.ts';
 import { command, merchantPath, parseMerchantId, parseNumber, pickMode, request, usageError } from './command.ts';
+import { keyCommands } from './keys/key-commands.ts';
 
 interface Grant {
   readonly organisationId: string;
@@ -42,10 +43,21 @@ export const onBoardingCommands = [
     'revokes an API token: no login is possible with it',
     'DELETE {organisationId}/api-tokens/{tokenId}',
   ),
-  request('merchants create <name>', 'creates a merchant', 'POST /merchants', pickName),
+  request(
+    'merchants create <name> [--time-zone=…]',
+    'creates a merchant; --time-zone: of its days, default Africa/Johannesburg',
+    'POST /merchants',
+    ({ name, 'time-zone': timeZone }) => ({ name, ...(timeZone === undefined ? {} : { timeZone }) }),
+  ),
   command('merchants list', 'lists all merchants with their number of sites', (api) => readList(api, 'merchants', 0)),
   request('merchants show <merchantId>', 'shows a merchant with its sites', 'GET {merchantId}'),
   request('merchants rename <merchantId> <name>', 'sets the name that payers see', 'PATCH {merchantId}', pickName),
+  request(
+    'merchants time-zone <merchantId> <zone>',
+    'sets the time zone of its days, e.g. Africa/Nairobi: it begins at the next local midnight',
+    'PATCH {merchantId}',
+    ({ zone }) => ({ timeZone: zone }),
+  ),
   request(
     'merchants minimum <merchantId> <cents>',
     'sets the minimum for an edited amount, in cents (with amount.editable); default 100',
@@ -109,6 +121,12 @@ export const onBoardingCommands = [
     }),
   ),
   request(
+    'sites challenge <site> <always|attacks>',
+    'lets payers solve a challenge before every payment, or only while stolen cards are tested at the site',
+    'PATCH {site}',
+    ({ 'always|attacks': setting }) => ({ challengePayers: setting === 'always' }),
+  ),
+  request(
     'merchant-accounts set <merchantId> <accountReference> [--acquirer=…] [--live]',
     "sets the merchant's account at the acquirer, for new charges",
     'POST /merchant-accounts',
@@ -124,13 +142,7 @@ export const onBoardingCommands = [
     "lists all settings, newest first; a merchant without a setting uses the acquirer's default account",
     'GET /merchant-accounts#merchantAccounts',
   ),
-  request('keys create <owner> [--live]', 'creates an additional API key, shown once', 'POST {owner}/keys', pickMode),
-  request('keys list <owner>', 'lists the API keys, newest first', 'GET {owner}/keys#keys'),
-  request(
-    'keys revoke <owner> <keyId>',
-    'revokes an API key: all services refuse it within 5 s',
-    'DELETE {owner}/keys/{keyId}',
-  ),
+  ...keyCommands,
   request(
     'webhook-secrets create <site> [--live]',
     'creates an additional webhook secret, shown once',

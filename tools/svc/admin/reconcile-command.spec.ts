@@ -17,6 +17,7 @@ const DIFFERENCE = {
 async function reconcile(line: string, ...states: object[]): Promise<{ output: unknown; requests: string[] }> {
   const requests: string[] = [];
   const api: Administration = {
+    upload: (_method, path) => Promise.reject(new Error(`unexpected upload to ${path}`)),
     text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
     call: (method, path, body) => {
       requests.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
@@ -40,7 +41,19 @@ describe('./svc admin reconcile', () => {
     const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, finished);
     expect(requests).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
     expect(output).toEqual([
-      { merchantId: 1001, mode: 'test', payments: 2, 'payment rows': '=', ledger: 1, stream: 'past-retention' },
+      { merchantId: 1001, mode: 'test', payments: 2, differs: 'ledger 1', notes: 'stream past-retention' },
+    ]);
+  });
+
+  it('prints = for a merchant whose books agree, and only what is pending', async () => {
+    const counts = { refundsPending: 1, unsettled: 0, undelivered: 3 };
+    const row = { ...ROW, ...counts, books: { payments: 0, ledger: 0 } };
+    const both = { ...ROW, books: { payments: 2, ledger: 1 } };
+    const finished = finishedWith({ merchants: [row, both], listedDifferences: [], differences: 0 });
+    const { output } = await reconcile('reconcile', finished);
+    expect(output).toMatchObject([
+      { differs: '=', notes: '1 refunds pending, 3 undelivered' },
+      { differs: 'payment rows 2, ledger 1', notes: '' },
     ]);
   });
 

@@ -22,6 +22,10 @@ interface MerchantReport {
   readonly mode: string;
   /** The number of differing rows of each book. `past-retention`: the book has already deleted rows of the day. */
   readonly books: Readonly<Record<string, number | 'past-retention'>>;
+  /** The members below count what is not final. */
+  readonly refundsPending: number;
+  readonly unsettled: number;
+  readonly undelivered: number;
 }
 
 interface ReconciliationRun {
@@ -85,13 +89,28 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
   throw new SvcError(`${describeDifference(first)}${more}`, { hint, output: { table, json: result } });
 }
 
-/** A row of the table: for each book, `=` when it agrees with the payments, else its state. */
+/** Counts that are shown only when they are not 0. */
+const EXCEPTIONS = { refundsPending: 'refunds pending', unsettled: 'unsettled', undelivered: 'undelivered' } as const;
+
+/**
+ * A row of the table. `differs`: the books that differ from the payments, each with its number of rows. `notes`: what is
+ * pending, and books that have already deleted rows of the day.
+ */
 function formatReport({ books, ...row }: MerchantReport): Record<string, unknown> {
-  const cells = Object.entries(books).map(([name, state]): [string, unknown] => [
-    name === 'payments' ? 'payment rows' : name,
-    state === 0 ? '=' : state,
-  ]);
-  return { ...row, ...Object.fromEntries(cells) };
+  const list = Object.entries(books).map(([name, state]) => ({
+    name: name === 'payments' ? 'payment rows' : name,
+    state,
+  }));
+  const differing = list.filter(({ state }) => typeof state === 'number' && state > 0);
+  const exceptions = (['refundsPending', 'unsettled', 'undelivered'] as const).flatMap((name) =>
+    row[name] > 0 ? [`${row[name]} ${EXCEPTIONS[name]}`] : [],
+  );
+  const deleted = list.filter(({ state }) => typeof state === 'string').map(({ name, state }) => `${name} ${state}`);
+  return {
+    ...row,
+    differs: differing.map(({ name, state }) => `${name} ${state}`).join(', ') || '=',
+    notes: [...exceptions, ...deleted].join(', '),
+  };
 }
 
 function describeDifference({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {

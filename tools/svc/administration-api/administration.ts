@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../base/svc-error.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A client of the administration API. Paths are below `/admin/v1`. */
 export interface Administration {
@@ -10,6 +10,8 @@ export interface Administration {
    * @throws SvcError when the API rejects the request or is unavailable
    */
   call(method: Method, path: string, body?: object): Promise<unknown>;
+  /** Sends a file, and returns the parsed response. Throws as {@link call}. */
+  upload(method: Method, path: string, type: string, file: Buffer): Promise<unknown>;
   /** Sends a GET request, and returns the text of a response that is not JSON. Throws as {@link call}. */
   text(path: string, accept: string): Promise<string>;
 }
@@ -45,18 +47,23 @@ export function createAdministration(
       await pause(250);
     }
   }
+  async function call(path: string, init: RequestInit): Promise<unknown> {
+    const text = await send(path, init);
+    if (text === '') return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      const message = `the server at ${url} is not the administration API: its response is not JSON`;
+      throw new SvcError(message, { hint, cause });
+    }
+  }
   return {
-    call: async (method, path, body) => {
+    call: (method, path, body) => {
       const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-      const text = await send(path, { method, ...json });
-      if (text === '') return undefined;
-      try {
-        return JSON.parse(text) as unknown;
-      } catch (cause) {
-        const message = `the server at ${url} is not the administration API: its response is not JSON`;
-        throw new SvcError(message, { hint, cause });
-      }
+      return call(path, { method, ...json });
     },
+    upload: (method, path, type, file) =>
+      call(path, { method, headers: { 'content-type': type }, body: new Uint8Array(file) }),
     text: (path, accept) => send(path, { headers: { accept } }, TEXT_TIMEOUT_MS),
   };
 }

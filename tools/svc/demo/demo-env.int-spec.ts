@@ -25,6 +25,7 @@ test('a shell that evaluates the output of demoEnv has the unchanged values in i
     apiUrl: 'http://127.0.0.1:7300',
     gatewayUrl: 'http://127.0.0.1:7301',
     shopUrl: '',
+    consoleUrl: '',
     adminUrl: '',
     adminKey: 'admin',
     transformerUrl: 'http://127.0.0.1:7305',

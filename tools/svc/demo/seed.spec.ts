@@ -1,5 +1,14 @@
 import type { Administration } from '../administration-api/administration.ts';
-import { DEMO_CUSTOMERS, DEMO_MERCHANTS, DEMO_PARTNER, type MainApi, seed } from './seed.ts';
+import {
+  createSignInLink,
+  DEMO_CUSTOMERS,
+  DEMO_MERCHANTS,
+  DEMO_OWNER,
+  DEMO_PARTNER,
+  DEMO_ROASTERY,
+  type MainApi,
+  seed,
+} from './seed.ts';
 
 describe('the demo data', () => {
   it('is two merchants with two sites each, whose second site accepts keyless requests from this machine', () => {
@@ -27,6 +36,14 @@ describe('the demo data', () => {
     expect(customers.map(({ email }) => email)).toEqual(DEMO_CUSTOMERS.map(({ email }) => email));
     for (const { password } of customers) expect(password.length).toBeGreaterThanOrEqual(16);
     expect(new Set(customers.map(({ password }) => password)).size).toBe(customers.length);
+  });
+
+  it('has an owner of the roastery, who has accepted the invitation', async () => {
+    const { admin, mainApi, people } = createEmptyPlatform();
+    const { roastery } = await seed(admin, mainApi, undefined);
+    expect(roastery).toMatchObject({ name: DEMO_ROASTERY.name, sites: [{}, {}, {}] });
+    expect(people).toEqual([{ merchantId: roastery.merchantId, email: DEMO_OWNER, role: 'owner' }]);
+    expect(await createSignInLink(admin, DEMO_OWNER)).toMatch(/^\/sign-in\/links\/link-\d+$/);
   });
 
   it('does not change when demo.json is complete', async () => {
@@ -60,13 +77,26 @@ describe('the demo data', () => {
 function createEmptyPlatform() {
   const lists: Record<string, object[]> = { merchants: [], organisations: [] };
   const emails = new Set<unknown>();
+  const invited: { merchantId: number; email: unknown; role: unknown }[] = [];
+  const people: typeof invited = [];
   let writes = 0;
   const admin: Administration = {
     text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
+    upload: (_method, path) => Promise.reject(new Error(`unexpected upload to ${path}`)),
     call: async (method, path, body) => {
       const [, list = ''] = /^\/(\w+)(?:\?|$)/.exec(path) ?? [];
       if (method === 'GET') return { [list]: lists[list] };
       const id = ++writes;
+      const [, merchantId] = /^\/merchants\/(\d+)\/people$/.exec(path) ?? [];
+      if (merchantId !== undefined) {
+        const { email, role } = body as { email: unknown; role: unknown };
+        invited.push({ merchantId: Number(merchantId), email, role });
+        return { path: `/invitations/invitation-${id}` };
+      }
+      if (path === '/people/sign-in-link') {
+        people.push(...invited.splice(0));
+        return { path: `/sign-in/links/link-${id}` };
+      }
       if (path.endsWith('/sites')) return { siteId: id, webhookSecrets: { test: `whsec_${id}` } };
       if (path.endsWith('/keys')) return { apiKey: `key-${id}` };
       if (path.endsWith('/api-tokens')) return { apiToken: `token-${id}` };
@@ -83,5 +113,5 @@ function createEmptyPlatform() {
     emails.add(email);
     return { userId: `user-${++writes}` };
   }) as MainApi;
-  return { admin, mainApi, countWrites: () => writes };
+  return { admin, mainApi, people, countWrites: () => writes };
 }

@@ -12,6 +12,8 @@ export interface Demo extends DemoData {
   readonly apiUrl: string;
   readonly gatewayUrl: string;
   readonly shopUrl: string;
+  /** The pages of the merchants' people. */
+  readonly consoleUrl: string;
   readonly adminUrl: string;
   /** The transformer of the demo's till, which serves the sites of the first merchant. */
   readonly transformerUrl: string;
@@ -24,6 +26,8 @@ export interface Demo extends DemoData {
 
 interface DemoData {
   readonly merchants: readonly DemoMerchant[];
+  /** Of {@link DEMO_ROASTERY}. */
+  readonly roastery: DemoMerchant;
   readonly partner: DemoPartner;
   readonly customers: readonly DemoCustomer[];
 }
@@ -62,7 +66,7 @@ interface DemoCustomer {
   readonly lastName: string;
 }
 
-interface MerchantPlan {
+export interface MerchantPlan {
   readonly name: string;
   readonly sites: readonly {
     readonly name: string;
@@ -96,6 +100,24 @@ export const DEMO_MERCHANTS: readonly MerchantPlan[] = [
     ],
   },
 ];
+const roasterySite = (name: string, siteReference: string) => ({
+  name: `Karoo Coffee Roasters ${name}`,
+  siteReference,
+  requireApiKey: true,
+  allowedHosts: [],
+});
+/** Has a week of trade when it is created (`week/trade-week.ts`), and the people of the console. */
+export const DEMO_ROASTERY: MerchantPlan = {
+  name: 'Karoo Coffee Roasters',
+  sites: [
+    roasterySite('Online', 'ROASTERS-ONLINE'),
+    roasterySite('Observatory', 'ROASTERS-OBS'),
+    roasterySite('Harbour', 'ROASTERS-HARBOUR'),
+  ],
+};
+
+/** The owner of the roastery in the console. The person signs in with {@link createSignInLink}. */
+export const DEMO_OWNER = 'owner@karoo-coffee.example';
 export const DEMO_PARTNER = 'Blue Wallet';
 export const DEMO_CUSTOMERS = [
   { email: 'thandi@blue-wallet.example', firstName: 'Thandi', lastName: 'Nkosi' },
@@ -121,17 +143,22 @@ export async function seed(
     DemoPartner,
     'organisationId' | 'name'
   >[];
-  const { merchants, partner, customers } = stored ?? {};
+  const { merchants, roastery, partner, customers } = stored ?? {};
   // The id alone is not enough, because another database assigns the same ids to other merchants.
   const isOfThisDatabase =
-    merchants?.every(({ merchantId, name }) =>
+    merchants !== undefined &&
+    roastery !== undefined &&
+    [...merchants, roastery].every(({ merchantId, name }) =>
       existing.some((merchant) => merchant.merchantId === merchantId && merchant.name === name),
-    ) === true && organisations.some(({ organisationId }) => organisationId === partner?.organisationId);
-  if (isOfThisDatabase && partner && customers) return { merchants, partner, customers };
+    ) &&
+    organisations.some(({ organisationId }) => organisationId === partner?.organisationId);
+  if (isOfThisDatabase && partner && customers) return { merchants, roastery, partner, customers };
   const created: DemoMerchant[] = [];
   for (const plan of DEMO_MERCHANTS) created.push(await createMerchant(admin, plan));
+  const createdRoastery = await createMerchant(admin, DEMO_ROASTERY);
+  await createOwner(admin, createdRoastery.merchantId);
   const isRepeated = organisations.some(({ name }) => name === DEMO_PARTNER);
-  return { merchants: created, ...(await createPartner(admin, mainApi, isRepeated)) };
+  return { merchants: created, roastery: createdRoastery, ...(await createPartner(admin, mainApi, isRepeated)) };
 }
 
 export async function createMerchant(
@@ -152,6 +179,18 @@ export async function createMerchant(
     sites.push({ siteId, siteReference, apiKey: keyOfSite, webhookSecret: webhookSecrets.test, requireApiKey });
   }
   return { merchantId, name, apiKey, sites };
+}
+
+/** Invites the demo owner. The sign-in link accepts the invitation, which would otherwise expire. */
+async function createOwner(admin: Administration, merchantId: number): Promise<void> {
+  await admin.call('POST', `/merchants/${merchantId}/people`, { email: DEMO_OWNER, role: 'owner' });
+  await createSignInLink(admin, DEMO_OWNER);
+}
+
+/** The path of a link at the address of the console, which signs the person in once, within 24 hours. */
+export async function createSignInLink(admin: Administration, email: string): Promise<string> {
+  const { path } = (await admin.call('POST', '/people/sign-in-link', { email })) as { path: string };
+  return path;
 }
 
 async function createKey(admin: Administration, owner: string): Promise<string> {

@@ -1,24 +1,41 @@
 /** The texts that `./svc up` prints when the platform runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
+import { adyenEmulatorPage } from '../demo/adyen-emulator.ts';
+import { consoleUrlOf, type DemoAcquirer, pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { transformerUrl } from './transformer.ts';
 
-export function formatAddresses(ports: Ports, lan: string | undefined): string {
+/** The parts of {@link Settings} that a running platform also records. */
+type Addresses = Pick<Settings, 'ports' | 'acquirer' | 'lan' | 'observe'>;
+
+export function formatAddresses({ ports, acquirer, lan, observe }: Addresses): string {
   return [
     `  shop            ${publicUrlOf(lan, ports.shop)}`,
+    `  console         ${consoleUrlOf(lan, ports.console)}`,
     `  gateway         ${publicUrlOf(lan, ports.gateway)}`,
     `  API             ${publicUrlOf(lan, ports.api)}`,
     `  administration  ${urlOf(ports.admin)}`,
     `  reference       ${publicUrlOf(lan, ports.api)}/reference`,
     `  transformer     ${transformerUrl(lan, ports)}`,
+    ...(acquirer === 'adyen-emulator' ? [`  Adyen emulator  ${adyenEmulatorPage(ports)}`] : []),
+    ...(observe ? [`  Prometheus      ${urlOf(ports.prometheus)}/alerts`] : []),
     `  PostgreSQL      127.0.0.1:${ports.postgres}`,
   ].join('\n');
 }
 
-export function nextSteps(demoFile: string): string {
+const CARDS: Readonly<Record<DemoAcquirer, readonly string[]>> = {
+  simulated: ['Next: open the shop, and pay with 4242 4242 4242 4242, any expiry date ahead and any CVV.'],
+  'adyen-emulator': [
+    "Next: open the shop, and pay with a test card of Adyen, expiry date 03/30 and CVV 737. Its emulator's page shows the",
+    'payment, and has buttons for refunds that fail, disputes, lost responses and settlement reports.',
+    '  4111 1111 1111 1111  approved; with the name DECLINED on the card, declined',
+    '  4212 3456 7890 1237  3-D Secure',
+  ],
+};
+
+export function nextSteps(demoFile: string, acquirer: DemoAcquirer): string {
   return [
-    'Next: open the shop, and pay with 4242 4242 4242 4242, any expiry date ahead and any CVV.',
+    ...CARDS[acquirer],
     `Keys and secrets of the demo merchants and partner: ${demoFile}`,
     './svc logs -f shows the logs, ./svc status the state; ./svc down stops the platform.',
   ].join('\n');

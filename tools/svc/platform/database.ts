@@ -85,7 +85,7 @@ async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuser
   const { databases, digest } = planMigrations(settings, secrets, superuserUrl);
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
-  const variables = { ...appVariables(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
+  const variables = { ...appVariables({ ...settings, observe: false }, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
   await migrate(settings, variables, join(log, 'migrations.log'));
   await markMigrated(databases, digest);
   return 'schemas are up to date';

@@ -5,6 +5,7 @@ import { SvcError } from '../base/svc-error.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { brokerFilePath, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
+import { stopPrometheus } from './prometheus.ts';
 import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
 
@@ -30,8 +31,9 @@ export async function down(settings: Settings): Promise<void> {
 /** Stops all programs of the platform. Returns a text for the user about the services. */
 export async function stopPlatform(settings: Settings): Promise<string> {
   const steps = createSteps();
-  const { rabbitMq, postgres, transformer } = pathsOf(settings);
+  const { rabbitMq, postgres, transformer, prometheus } = pathsOf(settings);
   if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
+  if (existsSync(prometheus.process)) await steps.run('Prometheus', () => stopPrometheus(settings));
   const services = await steps.run('services', () => stopServices(settings));
   // The file exists even after a crash of RabbitMQ, whose Erlang name server then still runs.
   if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));

@@ -10,15 +10,18 @@ import { isReady } from '../base/wait-until.ts';
 import { environmentFor, type Variables } from '../processes/env-files.ts';
 import { stopOrphans } from '../processes/processes.ts';
 import { lastError, programArguments, startProgram, stopProgram } from '../processes/programs.ts';
-import { pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
+import { type DemoAcquirer, pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
 
 export interface RunningServices extends ProcessRecord {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly ports: Ports;
   readonly mode: Mode;
+  readonly acquirer: DemoAcquirer;
   /** The network address of `--lan`. */
   readonly lan?: string;
+  /** Whether its programs serve their metrics (`--observe`). */
+  readonly observe?: boolean;
   /** Whether ./svc starts and stops the broker with the services. */
   readonly ownsBroker: boolean;
 }
@@ -49,7 +52,7 @@ export async function startServices(
   variables: Variables,
   { mode, ownsBroker }: Pick<RunningServices, 'mode' | 'ownsBroker'>,
 ): Promise<ProcessRecord> {
-  const { root, dataDir, ports, lan } = settings;
+  const { root, dataDir, ports, acquirer, lan, observe = false } = settings;
   const paths = pathsOf(settings);
   const isDistributed = mode === 'distributed';
   return startProgram({
@@ -61,7 +64,10 @@ export async function startServices(
     variables,
     logFile: paths.servicesLog,
     processFile: paths.services,
-    details: { startedAt: new Date().toISOString(), ports, mode, ownsBroker, ...(lan === undefined ? {} : { lan }) },
+    details: {
+      ...{ startedAt: new Date().toISOString(), ports, mode, acquirer, ownsBroker, observe },
+      ...(lan === undefined ? {} : { lan }),
+    },
     isReady: () => isHealthy(ports),
     readySeconds: READY_SECONDS[mode] * PATIENCE,
     // At each check the reverse proxy calls every app, and this takes processor time from the apps that are starting.

@@ -5,12 +5,13 @@ import https from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { isRunning } from '../base/background-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
+import { adyenEmulatorPage } from '../demo/adyen-emulator.ts';
 import { lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readProcesses, SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
-import { findServices, isHealthy } from './services.ts';
+import { findServices, isHealthy, type RunningServices } from './services.ts';
 import { findTransformer, transformerUrl } from './transformer.ts';
 
 /** Returns whether everything runs and is healthy. */
@@ -28,8 +29,14 @@ export async function status(settings: Settings): Promise<boolean> {
     console.log(
       `services    ${isReady ? 'ready' : 'not ready'}  ${describeProcess(services.pid)}, since ${services.startedAt}`,
     );
-    const { shop, gateway, api, admin } = services.ports;
-    for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
+    const { shop, console: consolePort, gateway, api, admin } = services.ports;
+    for (const [name, port] of Object.entries({
+      shop,
+      console: consolePort,
+      gateway,
+      API: api,
+      administration: admin,
+    })) {
       printAddress(name, urlOf(port), await describeResponse(urlOf(port)));
     }
     const tillUrl = transformerUrl(lan, services.ports);
@@ -38,6 +45,7 @@ export async function status(settings: Settings): Promise<boolean> {
         ? 'down: the same ./svc up starts it again, without loss of data'
         : `${await describeResponse(tillUrl)}, ${describeProcess(till.pid)}`;
     printAddress('till transformer', tillUrl, tillState);
+    await printAcquirer(services);
     if (lan !== undefined) await printNetworkAddresses(settings, services.ports, lan);
     if (hasLanChanged)
       console.log(`  the address ${lan} of this machine has changed: run ./svc down, then ./svc up --lan`);
@@ -62,6 +70,14 @@ export async function status(settings: Settings): Promise<boolean> {
 
 function printAddress(name: string, url: string, state: string): void {
   console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${state}`);
+}
+
+/** The acquirer of the demo merchants. */
+async function printAcquirer({ acquirer, ports }: RunningServices): Promise<void> {
+  const [name, port] =
+    acquirer === 'adyen-emulator' ? ['Adyen emulator', ports.adyenEmulator] : ['simulated bank', ports.acquirer];
+  const page = acquirer === 'adyen-emulator' ? `; its page is ${adyenEmulatorPage(ports)}` : '';
+  printAddress(name, urlOf(port), `${await describeResponse(urlOf(port))}${page}`);
 }
 
 async function printNetworkAddresses(

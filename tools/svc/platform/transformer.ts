@@ -28,11 +28,11 @@ export function transformerUrl(lan: string | undefined, { transformer }: Ports):
 }
 
 /** The configuration of a store with the sites of one merchant. The facade, for another kind of till, has one site. */
-function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
+function transformerConfig(settings: Settings, { merchantId, name, sites }: DemoMerchant): object {
   return {
     apiUrl: urlOf(settings.ports.api),
     merchantId,
-    sites: sites.map(({ siteId, siteReference, apiKey }) => ({ siteId, siteReference, apiKey })),
+    sites: sites.map(({ siteId, siteReference, apiKey }) => ({ siteId, siteReference, name, apiKey })),
     facadeSiteId: sites.at(-1)?.siteId,
     // Tills and displays of a store are other computers.
     ...(settings.lan === undefined ? {} : { listenAddress: settings.lan }),

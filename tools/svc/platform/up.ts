@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
@@ -7,38 +7,50 @@ import { stopPrograms } from '../base/run-program.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { connectForDemo, connectToMainApi, type Demo, seed } from '../demo/seed.ts';
+import { checkAdyenEmulator, isAdyenEmulatorOn, setDemoAccounts } from '../demo/adyen-emulator.ts';
+import { connectForDemo, connectToMainApi, createSignInLink, type Demo, DEMO_OWNER, seed } from '../demo/seed.ts';
+import { MovedClock } from '../demo/week/moved-clock.ts';
+import { startOfWeek } from '../demo/week/plan-week.ts';
 import { prepare } from '../install/prepare.ts';
 import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
+import { observedPorts } from '../processes/observed-apps.ts';
 import { requireFreePorts } from '../processes/ports.ts';
 import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
-import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
+import { consoleUrlOf, type DemoAcquirer, pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { formatAddresses, nextSteps, phoneInstructions } from './announcement.ts';
 import { acquirePlatformLock, stopPlatform } from './down.ts';
+import { startPrometheus, stopPrometheus } from './prometheus.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import { findTransformer, startTransformer, stopTransformer, transformerUrl } from './transformer.ts';
 
 interface UpOptions {
   readonly detach: boolean;
   readonly mode: Mode;
+  readonly acquirer: DemoAcquirer;
   /** A network address on which the platform also listens. `true` means the first address of the machine. */
   readonly lan?: string | true;
+  readonly observe?: boolean;
 }
 
 /** Returns the exit code. */
-export async function up(configured: Settings, { detach, mode, lan }: UpOptions): Promise<number> {
-  const settings = lan === undefined ? configured : { ...configured, lan: resolveLanAddress(configured, lan) };
+export async function up(
+  configured: Settings,
+  { detach, mode, acquirer, lan, observe = false }: UpOptions,
+): Promise<number> {
+  const address = lan === undefined ? {} : { lan: resolveLanAddress(configured, lan) };
+  const settings: Settings = { ...configured, acquirer, observe, ...address };
+  checkAdyenEmulator(settings);
   const paths = pathsOf(settings);
   const lock = acquirePlatformLock(settings);
   try {
     const running = findServices(settings);
-    if (running !== undefined && (running.mode !== mode || running.lan !== settings.lan)) throw otherModeError(running);
+    if (running !== undefined && !hasOptions(running, mode, settings)) throw otherModeError(running);
     if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
       await restartBroker(settings, running);
       const demo = readJson(paths.demo) as Partial<Demo> | undefined;
@@ -47,21 +59,27 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
-      console.log(`Svc Payments is ${state}\n${formatAddresses(running.ports, running.lan)}`);
+      console.log(`Svc Payments is ${state}\n${formatAddresses(running)}`);
       await printPhoneInstructions({ ...settings, ports: running.ports });
       return 0;
     }
     await stopTransformer(settings);
+    await stopPrometheus(settings);
     await stopServices(settings); // The services may still run although their database has stopped.
     await withRollback((undo) => startPlatform(settings, mode, undo));
   } finally {
     lock.release();
   }
-  console.log(
-    `\nSvc Payments is running\n${formatAddresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`,
-  );
+  console.log(`\nSvc Payments is running\n${formatAddresses(settings)}\n\n${nextSteps(paths.demo, acquirer)}`);
+  console.log(await describeConsole(readJson(paths.demo) as Demo));
   await printPhoneInstructions(settings);
   return detach ? 0 : stayInForeground(settings);
+}
+
+/** A link signs in without a password, so it exists in development only, and a new one is made at each start. */
+async function describeConsole({ adminUrl, adminKey, consoleUrl }: Demo): Promise<string> {
+  const path = await createSignInLink(connectForDemo(adminUrl, adminKey), DEMO_OWNER);
+  return `The console as the owner of a demo merchant, once and within 24 hours:\n  ${consoleUrl}${path}`;
 }
 
 const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
@@ -69,6 +87,16 @@ const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   rabbitmq: 'with all services in one process, over RabbitMQ',
   distributed: 'distributed, with a process for each service',
 };
+
+const ACQUIRER_DESCRIPTIONS: Readonly<Record<DemoAcquirer, string>> = {
+  simulated: 'with the simulated bank',
+  'adyen-emulator': 'with the emulator of Adyen',
+};
+
+function hasOptions(running: RunningServices, mode: Mode, { acquirer, lan, observe = false }: Settings): boolean {
+  const { observe: isObserved = false } = running;
+  return running.mode === mode && running.acquirer === acquirer && running.lan === lan && isObserved === observe;
+}
 
 /** Prefers the address of the running platform, because a machine may have several addresses. */
 function resolveLanAddress(settings: Settings, wanted: string | true): string {
@@ -83,14 +111,17 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
 }
 
 /**
- * The error if the platform already runs in another mode. Two platforms with the same data would publish every event
+ * The error if the platform already runs with other options. Two platforms with the same data would publish every event
  * twice.
  */
-function otherModeError({ mode, lan }: RunningServices): SvcError {
+function otherModeError({ mode, acquirer, lan, observe }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
-  return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
-    hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
-  });
+  return new SvcError(
+    `this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${ACQUIRER_DESCRIPTIONS[acquirer]}, ${observe ? 'with' : 'without'} Prometheus, ${where}`,
+    {
+      hint: './svc down first (the data stays), or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
+    },
+  );
 }
 
 /** Starts only the broker, because the services reconnect without a restart. */
@@ -118,12 +149,15 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     'the API': ports.api,
     'the gateway': ports.gateway,
     'the shop': ports.shop,
+    'the console': ports.console,
     'the simulated acquirer': ports.acquirer,
     "the till's transformer": ports.transformer,
   };
   await requireFreePorts({
     ...publicPorts,
     administration: ports.admin,
+    ...(isAdyenEmulatorOn(settings) ? { "Adyen's emulator": ports.adyenEmulator } : {}),
+    ...(settings.observe ? { Prometheus: ports.prometheus, ...observedPorts(ports, isDistributed) } : {}),
     ...(isPostgresRunning ? {} : { PostgreSQL: ports.postgres }),
     ...(isDistributed ? ports.services : {}),
     ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
@@ -135,6 +169,14 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
   if (lan !== undefined) await prepareCertificate(settings, lan, steps);
   // This module needs packages, so it is loaded after their installation.
   const { startDatabase, startPlatformBroker } = await import('./database.ts');
+  // Only a new database has no record that is newer than the beginning of the week.
+  const clock = new MovedClock(paths.demoClock);
+  clock.release();
+  const tradesWeek = settings.tradesWeek && !existsSync(paths.postgres);
+  if (tradesWeek) {
+    undo.push(() => Promise.resolve(clock.release()));
+    clock.moveTo(startOfWeek(new Date()));
+  }
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
   if (hasBroker) {
     if (ownsBroker && !isBrokerRunning) undo.push(() => stopRabbitMq(paths.rabbitMq));
@@ -149,8 +191,12 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
   await steps.run('demo', () => writeDemo(settings, secrets.adminKey));
+  if (tradesWeek) await steps.run('week', () => tradeDemoWeek(settings, clock));
   undo.push(() => stopTransformer(settings));
   await steps.run('till', () => startTransformer(settings, readJson(paths.demo) as Demo));
+  if (!settings.observe) return;
+  undo.push(() => stopPrometheus(settings));
+  await steps.run('Prometheus', () => startPrometheus(settings, mode));
 }
 
 async function prepareCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {
@@ -182,13 +228,17 @@ async function withRollback(action: (undo: Undo) => Promise<void>): Promise<void
 async function writeDemo(settings: Settings, adminKey: string): Promise<string> {
   const { demo: file, tls } = pathsOf(settings);
   const { lan } = settings;
-  const { api, gateway, shop, admin } = settings.ports;
+  const { api, gateway, shop, admin, console: consolePort } = settings.ports;
   const stored = readJson(file) as Partial<Demo> | undefined;
-  const data = await seed(connectForDemo(urlOf(admin), adminKey), connectToMainApi(urlOf(api)), stored);
+  const administration = connectForDemo(urlOf(admin), adminKey);
+  const data = await seed(administration, connectToMainApi(urlOf(api)), stored);
+  const merchantIds = data.merchants.map(({ merchantId }) => merchantId);
+  await setDemoAccounts(administration, merchantIds, settings.acquirer);
   const demo: Demo = {
     apiUrl: publicUrlOf(lan, api),
     gatewayUrl: publicUrlOf(lan, gateway),
     shopUrl: publicUrlOf(lan, shop),
+    consoleUrl: consoleUrlOf(lan, consolePort),
     adminUrl: urlOf(admin),
     transformerUrl: transformerUrl(lan, settings.ports),
     transformerApiKey: stored?.transformerApiKey ?? `svc_transformer_${randomBytes(32).toString('base64url')}`,
@@ -197,7 +247,18 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     ...data,
   };
   writeAtomically(file, `${JSON.stringify(demo, null, 2)}\n`, OWNER_ONLY);
-  return `${data.merchants.length} merchants, a partner with ${data.customers.length} customers, keys in demo.json`;
+  return `${data.merchants.length + 1} merchants, a partner with ${data.customers.length} customers, keys in demo.json`;
+}
+
+/** Until now the clock of the platform was a week behind. */
+async function tradeDemoWeek(settings: Settings, clock: MovedClock): Promise<string> {
+  // This module needs packages, so it is loaded after their installation.
+  const { tradeWeek } = await import('../demo/week/trade-week.ts');
+  const { api, gateway } = settings.ports;
+  const { roastery } = readJson(pathsOf(settings).demo) as Demo;
+  const payments = await tradeWeek({ apiUrl: urlOf(api), gatewayUrl: urlOf(gateway) }, roastery, clock);
+  clock.release();
+  return `${payments} payments of ${roastery.name}`;
 }
 
 async function stayInForeground(settings: Settings): Promise<number> {

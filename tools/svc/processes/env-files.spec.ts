@@ -30,6 +30,30 @@ describe('the environment files', () => {
     expect(() => formatEnvFile({ SECRET: "a b'\nOTHER=1" })).toThrow(/SECRET/);
   });
 
+  it('give the console a host name, because browsers have no passkeys for an IP address, unless it is in the network', () => {
+    const settings = readSettings('/repo', {}, '/');
+    const urlsOf = (lan: string | undefined) => {
+      const { identity, console } = appVariables(lan === undefined ? settings : { ...settings, lan }, secrets);
+      return [identity['SVC_CONSOLE_URL'], console['SVC_CONSOLE_URL']];
+    };
+    expect(urlsOf(undefined)).toEqual(['http://localhost:7307', 'http://localhost:7307']);
+    expect(urlsOf('192.0.2.7')).toEqual(['https://192.0.2.7:7307', 'https://192.0.2.7:7307']);
+  });
+
+  it('let identity and the gateway write mails into files, or send them with the SMTP server of the caller', () => {
+    const mailOf = (env: NodeJS.ProcessEnv) => {
+      const variables = appVariables(readSettings('/repo', env, '/'), secrets);
+      return (['identity', 'hosted-gateway'] as const).map((app) => {
+        const { SVC_MAIL_FROM, SVC_MAIL_FOLDER, SVC_SMTP_URL } = variables[app];
+        return [SVC_MAIL_FROM, SVC_MAIL_FOLDER ?? SVC_SMTP_URL];
+      });
+    };
+    const file = ['payments@svc.example', '/repo/.data/mail'];
+    expect(mailOf({})).toEqual([file, file]);
+    const server = ['shop@svc.example', 'smtp://127.0.0.1:2525'];
+    expect(mailOf({ SVC_SMTP_URL: server[1], SVC_MAIL_FROM: server[0] })).toEqual([server, server]);
+  });
+
   it('contain for each service the login of its own database role', () => {
     const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>
@@ -65,6 +89,8 @@ describe('the environment files', () => {
     ['SVC_ACQUIRER_LATENCY_MS', 'simulated-acquirer'],
     ['SVC_ACQUIRER_TIMEOUT_MS', 'payment-processor'],
     ['SVC_RECONCILIATION_GRACE_MS', 'payment-processor'],
+    ['SVC_ADYEN_TEST_API_KEY', 'payment-processor'],
+    ['SVC_CARD_VAULT', 'payment-processor'],
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
     ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
@@ -164,9 +190,10 @@ describe('the environment files', () => {
 describe('the secrets', () => {
   it('are all different', () => {
     const all = JSON.stringify(secrets).match(/secret-number-\d+-padded/g) ?? [];
-    // 8 database roles, 8 owners of schemas, 7 RabbitMQ users, 3 encryption keys, and 3 secrets of the whole platform.
-    expect(all).toHaveLength(29);
-    expect(new Set(all).size).toBe(29);
+    // 9 database roles, 9 owners of schemas, 8 RabbitMQ users, 3 encryption keys, 4 secrets of Adyen's emulator, the
+    // keys for challenges and for hashes of cards, and 3 of the whole platform.
+    expect(all).toHaveLength(38);
+    expect(new Set(all).size).toBe(38);
   });
 
   it('do not change when missing secrets are generated', () => {

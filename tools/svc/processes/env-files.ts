@@ -1,11 +1,14 @@
 /** The configuration of the apps. Each app has a file of environment variables, which is rewritten at every start. */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
+import { adyenEmulatorVariables, adyenVariables } from '../demo/adyen-emulator.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import {
+  consoleUrlOf,
   FORWARDED_SETTINGS,
   pathsOf,
+  type Ports,
   publicUrlOf,
   selectVariables,
   type Service,
@@ -13,6 +16,7 @@ import {
   type Settings,
   urlOf,
 } from '../settings/settings.ts';
+import { observationVariables } from './observed-apps.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
@@ -53,6 +57,8 @@ export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets)
 export function appVariables(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
   const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
+  const observation = (app: Service | 'front' | 'all-in-one'): Variables =>
+    settings.observe ? observationVariables(ports, app) : {};
   const base = {
     SVC_ENVIRONMENT: 'development',
     SVC_LOG_LEVEL: forwarded['SVC_LOG_LEVEL'] ?? 'info',
@@ -63,42 +69,66 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
     SVC_GATEWAY_PORT: String(ports.gateway),
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
+    SVC_CONSOLE_PORT: String(ports.console),
+    SVC_GATEWAY_URL: publicUrlOf(settings.lan, ports.gateway),
   };
-  const specific = specificVariables(settings);
+  const demoClock = existsSync(paths.demoClock) ? { SVC_DEMO_CLOCK_FILE: paths.demoClock } : {};
+  const specific = specificVariables(settings, secrets);
   const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
   const services = SERVICES.map((name): [Service, Variables] => [
     name,
     {
       ...base,
       ...errorPages,
+      ...demoClock,
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
       SVC_PORT: String(ports.services[name]),
       ...optionalVariable('SVC_AMQP_URL', broker?.amqpUrls[name]),
       ...optionalVariable('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
       ...optionalVariable('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
       ...optionalVariable('SVC_SEALING_KEY', sealingKeys[name]),
+      ...observation(name),
       ...specific[name],
       ...forwardedVariables(name, forwarded),
     },
-  ]);
-  const upstreams = SERVICES.map((name) => [
-    `SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`,
-    urlOf(ports.services[name]),
   ]);
   const tls = tlsVariables(settings);
   return {
     ...(Object.fromEntries(services) as Record<Service, Variables>),
     'simulated-acquirer': {
       ...base,
+      ...demoClock,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
       SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
+      ...adyenEmulatorVariables(settings, secrets),
       ...tls,
       ...forwardedVariables('simulated-acquirer', forwarded),
     },
-    'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
-    front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
+    'all-in-one': {
+      ...base,
+      ...errorPages,
+      SVC_ENV_DIR: paths.env,
+      ...observation('all-in-one'),
+      ...listeners,
+      ...tls,
+    },
+    front: {
+      ...base,
+      ...observation('front'),
+      ...errorPages,
+      ...listeners,
+      ...tls,
+      ...upstreamVariables(ports),
+    },
   };
+}
+
+/** The addresses of the services, for front. */
+function upstreamVariables(ports: Ports): Variables {
+  return Object.fromEntries(
+    SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.services[name])]),
+  );
 }
 
 function optionalVariable(name: string, value: string | undefined): Variables {
@@ -106,7 +136,7 @@ function optionalVariable(name: string, value: string | undefined): Variables {
 }
 
 /** Variables of single services. Links for payers contain the network address, programs use loopback. */
-function specificVariables(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+function specificVariables(settings: Settings, secrets: Secrets): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
@@ -114,8 +144,15 @@ function specificVariables(settings: Settings): Readonly<Partial<Record<Service,
       SVC_ACQUIRER_URL: urlOf(ports.acquirer),
       SVC_API_URL: publicUrlOf(lan, ports.api),
       SVC_CODES_URL: gateway,
+      SVC_CARD_FINGERPRINT_KEYS: secrets.cardFingerprintKey,
+      ...adyenVariables(settings, secrets),
     },
-    'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
+    'hosted-gateway': {
+      SVC_GATEWAY_URL: gateway,
+      SVC_CODES_URL: gateway,
+      SVC_CHALLENGE_KEYS: secrets.challengeKey,
+      ...mailVariables(settings),
+    },
     // The shop and the platform call each other at loopback addresses, for two reasons. The shop need not trust the
     // self-signed certificate, and the platform refuses to send webhooks to a private network.
     'demo-shop': {
@@ -125,7 +162,9 @@ function specificVariables(settings: Settings): Readonly<Partial<Record<Service,
       SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
       SVC_SHOP_CREDENTIALS_FILE: pathsOf(settings).demo,
     },
+    identity: { SVC_CONSOLE_URL: consoleUrlOf(lan, ports.console), ...mailVariables(settings) },
     // Payers' phones open codes, so codes contain the address of the payment page.
+    console: { SVC_CONSOLE_URL: consoleUrlOf(lan, ports.console), SVC_CODES_URL: gateway, ...mailVariables(settings) },
     'code-decoder': { SVC_CODE_PROVIDERS: simulatedProvider(urlOf(ports.acquirer)), SVC_CODES_URL: gateway },
   };
 }
@@ -143,6 +182,13 @@ function simulatedProvider(acquirerUrl: string): string {
     verifiesUnknown: true,
   };
   return JSON.stringify([provider]);
+}
+
+/** Without the caller's SMTP server, mails become files. The caller's variables replace these. */
+function mailVariables(settings: Settings): Variables {
+  const hasServer = ['SVC_SMTP_URL', 'SVC_SMTP_URL_FILE'].some((name) => name in settings.forwarded);
+  const folder = pathsOf(settings).mail;
+  return { SVC_MAIL_FROM: 'payments@svc.example', ...(hasServer ? {} : { SVC_MAIL_FOLDER: folder }) };
 }
 
 function tlsVariables(settings: Settings): Variables {

@@ -4,6 +4,8 @@ import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { type Service, SERVICES } from './settings.ts';
 
+/** Each is also a setting of the platform for test mode of Adyen. */
+const ADYEN_EMULATOR_SECRETS = ['apiKey', 'hmacKey', 'webhookPassword', 'reportPassword'] as const;
 const SEALING_SERVICES = ['identity', 'payment-processor', 'webhook-dispatcher'] as const;
 
 export interface Secrets {
@@ -21,6 +23,12 @@ export interface Secrets {
   readonly adminKey: string;
   /** The keys with which services encrypt stored secrets: 32 random bytes each, base64url. */
   readonly sealingKeys: Readonly<Record<(typeof SEALING_SERVICES)[number], string>>;
+  /** The key with which hosted-gateway signs the challenges of payment pages: 32 random bytes, base64url. */
+  readonly challengeKey: string;
+  /** The key with which payment-processor hashes card numbers: 32 random bytes, base64url. */
+  readonly cardFingerprintKey: string;
+  /** Secrets of the platform and the emulator of Adyen: 32 random bytes each, as base64url. */
+  readonly adyenEmulator: Readonly<Record<(typeof ADYEN_EMULATOR_SECRETS)[number], string>>;
 }
 
 /** The secrets of this data folder, generated only once: without them the stored data is unreadable. */
@@ -53,5 +61,8 @@ export function completeSecrets(content: unknown, generate: () => string): Secre
     ownerPasswords: completeAll(SERVICES, stored.ownerPasswords),
     adminKey: complete(stored.adminKey, 'svc_admin_'),
     sealingKeys: completeAll(SEALING_SERVICES, stored.sealingKeys),
+    challengeKey: complete(stored.challengeKey),
+    cardFingerprintKey: complete(stored.cardFingerprintKey),
+    adyenEmulator: completeAll(ADYEN_EMULATOR_SECRETS, stored.adyenEmulator),
   };
 }

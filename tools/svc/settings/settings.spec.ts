@@ -19,7 +19,7 @@ describe('the ports of a platform', () => {
   it('are all different', () => {
     const { services, ...others } = planPorts(undefined);
     const ports = [...Object.values(others), ...Object.values(services)];
-    expect(ports).toHaveLength(8 + SERVICES.length);
+    expect(ports).toHaveLength(12 + SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
 

@@ -12,8 +12,13 @@ export const SERVICES = [
   'code-decoder',
   'payment-history',
   'merchant-retrieval',
+  'console',
 ] as const;
 export type Service = (typeof SERVICES)[number];
+
+/** The acquirers of the demo merchants, for `./svc up --acquirer`; the first is the default. */
+export const DEMO_ACQUIRERS = ['simulated', 'adyen-emulator'] as const;
+export type DemoAcquirer = (typeof DEMO_ACQUIRERS)[number];
 
 export interface Ports {
   readonly api: number;
@@ -23,6 +28,13 @@ export interface Ports {
   readonly acquirer: number;
   /** The transformer of the demo's till. */
   readonly transformer: number;
+  /** The emulator of Adyen: its API for the platform, and its pages. */
+  readonly adyenEmulator: number;
+  /** The pages of the merchants' people. */
+  readonly console: number;
+  /** The first of the ports on which programs serve their metrics (`./svc up --observe`). */
+  readonly firstMetrics: number;
+  readonly prometheus: number;
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
@@ -38,6 +50,12 @@ export interface Settings {
   readonly ports: Ports;
   /** This machine's network address, which also serves the public hosts over HTTPS (`./svc up --lan`). */
   readonly lan?: string;
+  /** Whether programs serve their metrics to Prometheus (`./svc up --observe`). */
+  readonly observe?: boolean;
+  /** The acquirer of the demo merchants. Of other merchants it is the simulated bank, unless they have an account. */
+  readonly acquirer: DemoAcquirer;
+  /** Whether the first start trades a week for the demo's roastery (SVC_DEMO_WEEK=off: no). */
+  readonly tradesWeek: boolean;
   /** The URL of the caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL). A secret, because it contains a password. */
   readonly externalAmqpUrl: string | undefined;
   /** The management API of that RabbitMQ, with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL). A secret. */
@@ -52,12 +70,26 @@ export const FORWARDED_SETTINGS: Readonly<Partial<Record<Service | 'simulated-ac
     'SVC_ACQUIRER_TIMEOUT_MS',
     'SVC_ACQUIRER_CONCURRENCY',
     'SVC_ACQUIRER_LIVE',
+    'SVC_CARD_VAULT',
     'SVC_RECONCILIATION_',
+    'SVC_VELOCITY_',
+    // An account in the test system of Adyen. Live settings are for deployments (docs/go-live.md).
+    'SVC_ADYEN_TEST_',
+    'SVC_CARD_VAULT',
   ],
   'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS', 'SVC_ACQUIRER_LIVE'],
+  identity: ['SVC_SMTP_', 'SVC_MAIL_'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
-  'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
+  'hosted-gateway': [
+    'SVC_KEYLESS_',
+    'SVC_PAYMENTS_',
+    'SVC_CHALLENGE_NUMBERS',
+    'SVC_ACQUIRER_LIVE',
+    'SVC_SMTP_',
+    'SVC_MAIL_',
+  ],
   'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_'],
+  console: ['SVC_SMTP_', 'SVC_MAIL_'],
   'merchant-retrieval': ['SVC_RETRIEVAL_', 'SVC_STREAM_'],
 };
 
@@ -72,7 +104,20 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
   const forwarded = selectVariables(env, ['SVC_LOG_LEVEL', ...Object.values(FORWARDED_SETTINGS).flat()]);
   const externalAmqpUrl = env['SVC_AMQP_URL'] || env['AMQP_URL'] || undefined;
   const externalManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
-  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), externalAmqpUrl, externalManagementUrl, forwarded };
+  const ports = planPorts(env['SVC_PORT_BASE']);
+  const week = env['SVC_DEMO_WEEK'] || 'on';
+  if (week !== 'on' && week !== 'off') throw new SvcError(`SVC_DEMO_WEEK must be on or off, not "${week}"`);
+  const tradesWeek = week === 'on';
+  return {
+    root,
+    dataDir,
+    ports,
+    acquirer: DEMO_ACQUIRERS[0],
+    tradesWeek,
+    externalAmqpUrl,
+    externalManagementUrl,
+    forwarded,
+  };
 }
 
 /** The variables whose names begin with one of these prefixes. */
@@ -112,6 +157,10 @@ export function planPorts(base: string | undefined): Ports {
     admin: first + 3,
     acquirer: first + 4,
     transformer: first + 5,
+    adyenEmulator: first + 6,
+    console: first + 7,
+    firstMetrics: first + 20,
+    prometheus: first + 31,
     postgres: first + 32,
     rabbitMq: first + HIGHEST_OFFSET,
     services: services as Record<Service, number>,
@@ -133,6 +182,14 @@ export function publicUrlOf(lan: string | undefined, port: number): string {
   return lan === undefined ? urlOf(port) : `https://${lan}:${port}`;
 }
 
+/**
+ * The URL of the console. Browsers create passkeys for a host name only, so it is not a loopback address. With `--lan` the
+ * console has a network address, and no passkeys.
+ */
+export function consoleUrlOf(lan: string | undefined, port: number): string {
+  return lan === undefined ? `http://localhost:${port}` : publicUrlOf(lan, port);
+}
+
 /** All paths below the data folder. */
 export function pathsOf(settings: Settings) {
   const { dataDir } = settings;
@@ -145,6 +202,12 @@ export function pathsOf(settings: Settings) {
       config: join(dataDir, 'transformer', 'transformer.json'),
       log: join(dataDir, 'log', 'pos-transformer.log'),
       process: join(dataDir, 'run', 'transformer.json'),
+    },
+    prometheus: {
+      config: join(dataDir, 'prometheus', 'prometheus.json'),
+      data: join(dataDir, 'prometheus', 'data'),
+      log: join(dataDir, 'log', 'prometheus.log'),
+      process: join(dataDir, 'run', 'prometheus.json'),
     },
     aptLog: join(dataDir, 'log', 'apt.log'),
     postgres: join(dataDir, 'postgres'),
@@ -159,7 +222,12 @@ export function pathsOf(settings: Settings) {
     ownerEnv: join(dataDir, 'owner-env'),
     tls: { certificate: join(dataDir, 'tls', 'certificate.pem'), key: join(dataDir, 'tls', 'key.pem') },
     secrets: join(dataDir, 'secrets.json'),
+    /** E-mails, unless an SMTP server is configured. */
+    mail: join(dataDir, 'mail'),
     demo: join(dataDir, 'demo.json'),
+    /** Exists while the demo's week is traded (SVC_DEMO_CLOCK_FILE). */
+    demoClock: join(dataDir, 'run', 'demo-clock'),
     acquirerStore: join(dataDir, 'acquirer', 'charges.jsonl'),
+    adyenEmulatorStore: join(dataDir, 'acquirer', 'adyen.jsonl'),
   };
 }

@@ -59,6 +59,7 @@ export function manualChanges(): ManualChange[] {
   return [
     paymentChanges(),
     refundChanges(),
+    disputeChanges(),
     transferChanges(),
     sessionNotificationChanges(),
     siteNotificationChanges(),
@@ -68,6 +69,11 @@ export function manualChanges(): ManualChange[] {
     hostedPaymentChanges(),
   ].flatMap(({ changes }) => changes);
 }
+
+/** Without the generated column, for which PostgreSQL refuses a value. */
+const PAYMENT_COLUMNS = `payment_id, payable_id, reference, payment_reference, amount, tip_amount, voucher_amount, fee_basis_points,
+         fee_fixed_amount, method_type, method_label, merchant_name, site_reference, partner, accepted_at, state, processed_amount,
+         refunded_amount, refund_pending_amount, errors, modified_at, version`;
 
 /** Every other book is compared with the payments, so a changed payment differs from every other book. */
 function paymentChanges(): TableChanges {
@@ -86,8 +92,9 @@ function paymentChanges(): TableChanges {
     .add(
       'a payment that was inserted',
       `WITH y AS (${payable})
-       INSERT INTO payments SELECT (jsonb_populate_record(row, jsonb_build_object('payment_id', gen_random_uuid(),
-              'payment_reference', ${UNUSED_REFERENCE}, 'payable_id', y.payable_id))).* FROM payments row, y WHERE ${paidPayment} RETURNING 1`,
+       INSERT INTO payments (${PAYMENT_COLUMNS}) SELECT ${PAYMENT_COLUMNS} FROM (
+         SELECT (jsonb_populate_record(row, jsonb_build_object('payment_id', gen_random_uuid(),
+                'payment_reference', ${UNUSED_REFERENCE}, 'payable_id', y.payable_id))).* FROM payments row, y WHERE ${paidPayment}) AS copy RETURNING 1`,
       { kind: 'unexpected', key: 'ZZZZZZZZZZZZZZZZZZ' },
     );
 }
@@ -97,6 +104,13 @@ function refundChanges(): TableChanges {
   return new TableChanges('payment-processor', 'refunds', 'payments')
     .alter('a refund’s amount', refund, 'amount = amount + 1', undefined)
     .remove('a refund', refund);
+}
+
+function disputeChanges(): TableChanges {
+  const report = whereFirstRow('dispute_reports', 'report_id', `booked_at IS NOT NULL`);
+  return new TableChanges('payment-processor', 'dispute_reports', 'payments')
+    .alter('the amount of a dispute', report, 'amount = amount + 1', undefined)
+    .remove('a report of a dispute', report);
 }
 
 function transferChanges(): TableChanges {
@@ -110,6 +124,7 @@ function transferChanges(): TableChanges {
       .alter('a transfer’s account', refund!, `credit_account = 'test:merchant:1:payable'`, 'credit')
       .alter('a fee', `kind = 'fee'`, 'amount = amount + 1', 'amount')
       .alter('a transfer’s mode', refund!, `mode = 'live'`, undefined)
+      .alter('the transfer of a dispute', `kind = 'disputeReversal'`, 'amount = amount + 1', 'amount')
       .remove('a transfer', refund!)
       // This voucher is the last transfer of its payment in the order of the comparison. A copy of an earlier transfer
       // would be compared with the next transfer and reported as different.
@@ -140,6 +155,12 @@ function siteNotificationChanges(): TableChanges {
       refund,
       `fields = jsonb_set(fields::jsonb, '{refund,amount}', '7')`,
       'refund',
+    )
+    .alter(
+      'a site’s notification of a dispute',
+      whereFirstRow('notifications', 'id', `type = 'dispute'`),
+      `fields = jsonb_set(fields::jsonb, '{dispute,stage}', '"won"')`,
+      'dispute',
     )
     .remove('a site’s notification', refund)
     .insert('a site’s notification', `recipient = 'site'`, `'id', ${RANDOM_ID}, 'webhook_id', gen_random_uuid()`);
@@ -199,7 +220,7 @@ function hostedPaymentChanges(): TableChanges {
     .alter(
       'the result of a session',
       payment,
-      `snapshot = jsonb_set(snapshot, '{processedAmount}', '1')`,
+      `snapshot = jsonb_set(snapshot::jsonb, '{processedAmount}', '1')::json`,
       'processedAmount',
     )
     .remove('the result of a session', payment)

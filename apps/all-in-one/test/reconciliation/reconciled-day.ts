@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ModulesContainer } from '@nestjs/core';
 import { waitUntil } from '@svc/testing';
+import { getProcessorProvider, reportDispute } from '../dispute-reports.js';
 import { TwoMerchants } from '../hosted-callers.js';
 import { type MainApi, startMainApi } from '../main-api.js';
 import { newCardData, TwoPartners } from '../two-partners.js';
@@ -29,12 +29,16 @@ export interface ReconciliationReport {
 
 /** A line of the acquirer's statement, as payment-processor reads it. */
 export interface StatementLine {
+  readonly kind: string;
   readonly idempotencyKey: string;
   readonly acquirerReference: string;
+  readonly paymentReference: string;
   readonly amount: number;
+  readonly currencyISOCode: string;
+  readonly movedUTCDate: string;
 }
 
-/** The methods of payment-processor's `Acquirer` that tests replace. */
+/** The methods of payment-processor's `SimulatedAcquirerClient` that tests replace. */
 export interface AcquirerUnderTest {
   charge: (...args: unknown[]) => Promise<unknown>;
   readStatement: (
@@ -51,7 +55,7 @@ const START_AT = new Date(Date.parse(DAY) + 600_000);
 /**
  * Runs all services and simulates a day of payments, so that the day can be reconciled. Payers pay on the pages of
  * sessions and pay a till's invoice, and partners pay, in both modes. The day includes vouchers, external payments,
- * declines and refunds.
+ * declines, refunds and a dispute.
  */
 export class ReconciledDay {
   private constructor(
@@ -82,6 +86,7 @@ export class ReconciledDay {
     await reconciledDay.relayEverything();
     await reconciledDay.payOnPages();
     await reconciledDay.payInvoicesAsPartner();
+    await reconciledDay.disputePayment();
     await reconciledDay.relayEverything();
     return reconciledDay;
   }
@@ -107,11 +112,7 @@ export class ReconciledDay {
   }
 
   get acquirer(): AcquirerUnderTest {
-    const modules = [...this.api.service('payment-processor').service.app.get(ModulesContainer).values()];
-    const provider = modules
-      .flatMap(({ providers }) => [...providers.values()])
-      .find(({ name }) => name === 'Acquirer');
-    return provider!.instance as AcquirerUnderTest;
+    return getProcessorProvider(this.api, 'SimulatedAcquirerClient') as AcquirerUnderTest;
   }
 
   /**
@@ -133,13 +134,21 @@ export class ReconciledDay {
         client.release(true);
       }
     };
-    if ((await runAsSuperuser(`CREATE TABLE original_rows AS TABLE ${table}`, statement)) === 0)
+    // PostgreSQL computes the other columns, and refuses values for them.
+    const [{ columns }] = (
+      await superuser.query<{ columns: string }>(
+        `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+          WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`,
+        [table],
+      )
+    ).rows as [{ columns: string }];
+    if ((await runAsSuperuser(`CREATE TABLE original_rows AS SELECT ${columns} FROM ${table}`, statement)) === 0)
       throw new Error(`Nothing was changed: ${statement}`);
     return {
       undo: async () => {
         await runAsSuperuser(
           `DELETE FROM ${table}`,
-          `INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE original_rows`,
+          `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE TABLE original_rows`,
           `DROP TABLE original_rows`,
         );
       },
@@ -182,6 +191,40 @@ export class ReconciledDay {
       path: '/v1/payments',
       body: { ...body, paymentMethod, ...overrides },
     });
+  }
+
+  /**
+   * The bank deducts a disputed amount, returns it and deducts it again. The statement of the simulated bank has no
+   * disputes, so their lines are added here.
+   */
+  private async disputePayment(): Promise<void> {
+    const { merchantId } = this.merchants.siteIds.get('site 1')!;
+    const { paymentReference } = await this.merchants.createPaidSession('site 1');
+    const movedUTCDate = this.api.clock.nowISO();
+    const lines: StatementLine[] = [];
+    const movements = [
+      ['debited', 'dispute', 9_000],
+      ['reversed', 'disputeReversal', 8_000],
+      ['debitedAgain', 'dispute', 7_000],
+    ] as const;
+    for (const [kind, lineKind, amount] of movements) {
+      const disputeReference = 'dispute-1';
+      const deadline = kind === 'debited' ? { respondBy: this.api.clock.later(86_400_000) } : {};
+      const report = { paymentReference, disputeReference, kind, amount, ...deadline };
+      const idempotencyKey = await reportDispute(this.api, report);
+      lines.push({
+        ...{ kind: lineKind, idempotencyKey, acquirerReference: disputeReference },
+        ...{ paymentReference, amount, currencyISOCode: 'ZAR', movedUTCDate },
+      });
+    }
+    const { acquirer } = this;
+    const readStatement = acquirer.readStatement.bind(acquirer);
+    acquirer.readStatement = async (day, account, next) => {
+      const page = await readStatement(day, account, next);
+      const isDisputed =
+        day === DAY && account.mode === 'test' && account.accountReference === `merchant-${merchantId}`;
+      return page && isDisputed ? { ...page, lines: [...page.lines, ...lines] } : page;
+    };
   }
 
   async refund(svcId: string, amount: number): Promise<void> {

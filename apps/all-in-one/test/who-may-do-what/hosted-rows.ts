@@ -137,6 +137,14 @@ const newPayRequest = (pagePath: string, attempt = 1): ApiRequest => ({
   body: { reference: randomUUID(), paymentNumber: attempt, encryptedCard: 'a.b.c' },
 });
 
+/** Submits the form of a receipt. The page of a session allows three, and then shows that the limit is reached. */
+const newReceiptRequest = (pagePath: string): ApiRequest => ({
+  method: 'POST',
+  path: `${pagePath}/receipts`,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: 'email=thandi%40example.com',
+});
+
 const invoicePage = ({ invoiceCode }: HostedTestData): string => `/c/${invoiceCode}`;
 const staticCodePage = ({ busyTillCode, invoiceReference }: HostedTestData): string =>
   `/c/${busyTillCode}/invoices/${invoiceReference}`;
@@ -182,6 +190,7 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
         method: 'POST',
         path: `${sessionPage(data)}/more-time`,
       })),
+      ...rowsForPages('POST', 'challenges', '200', (pagePath) => ({ method: 'POST', path: `${pagePath}/challenges` })),
       // The card cannot be decrypted, so every caller gets the same error.
       ...rowsForPages('POST', 'payments', '400', (pagePath) => newPayRequest(pagePath)),
     ];
@@ -189,6 +198,14 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
   publicRow('POST /c/:code/payments', 'a till of site 1', '404', ({ idleTillCode }) =>
     newPayRequest(`/c/${idleTillCode}`),
   ),
+  publicRow('POST /pay/:sessionId/receipts', 'a paid session of site 1', '303', ({ paidSessions }) =>
+    newReceiptRequest(`/pay/${paidSessions.get('site 1')!.sessionId}`),
+  ),
+  publicRow('POST /c/:code/receipts', 'a paid session of site 1', '303', ({ paidSessions }) =>
+    newReceiptRequest(`/c/${paidSessions.get('site 1')!.code}`),
+  ),
+  // Only the page of its payer shows the receipt of an invoice.
+  publicRow('POST /c/:code/receipts', 'an invoice of site 1', '404', (data) => newReceiptRequest(invoicePage(data))),
   ...(['', '/state', '/events'] as const).flatMap((call) => {
     const endpoint = `GET /c/:code/invoices/:invoiceReference${call}`;
     return [
@@ -196,15 +213,27 @@ const PAYER_ROWS: readonly HostedPermissionRow[] = [
       publicRow(endpoint, 'an invoice of another till', '404', (data) => get(`${otherTillPage(data)}${call}`)),
     ];
   }),
+  publicRow('POST /c/:code/invoices/:invoiceReference/challenges', 'an invoice of the till', '200', (data) => ({
+    method: 'POST',
+    path: `${staticCodePage(data)}/challenges`,
+  })),
+  publicRow('POST /c/:code/invoices/:invoiceReference/challenges', 'an invoice of another till', '404', (data) => ({
+    method: 'POST',
+    path: `${otherTillPage(data)}/challenges`,
+  })),
   publicRow('POST /c/:code/invoices/:invoiceReference/payments', 'an invoice of the till', '400', (data) =>
     newPayRequest(staticCodePage(data)),
   ),
   publicRow('POST /c/:code/invoices/:invoiceReference/payments', 'an invoice of another till', '404', (data) =>
     newPayRequest(otherTillPage(data)),
   ),
+  publicRow('POST /c/:code/invoices/:invoiceReference/receipts', 'an invoice of the till', '404', (data) =>
+    newReceiptRequest(staticCodePage(data)),
+  ),
   publicRow('GET /c/*', 'a code with a slash at its end', '303', (data) => get(`${invoicePage(data)}/`)),
   publicRow('GET /c/*', 'no code', '404', () => get('/c/x/y')),
   publicRow('GET /C/*', 'a code', '303', (data) => get(invoicePage(data).toUpperCase())),
+  publicRow('GET /looks/:file', 'an unknown logo', '404', () => get(`/looks/${'0'.repeat(32)}.png`)),
   publicRow('POST /pay/csp-reports', 'a report of a browser', '204', () => ({
     method: 'POST',
     path: '/pay/csp-reports',

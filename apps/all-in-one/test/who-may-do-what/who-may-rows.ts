@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
 import type { ApiRequest } from '../main-api.js';
-import type { TwoPartners } from '../two-partners.js';
 import {
   type Customer,
   findServerOf,
-  type Invoice,
   KEYS,
   MERCHANTS,
   newCardData,
   type Partner,
   PARTNERS,
   SERVERS,
+  type TwoPartners,
 } from '../two-partners.js';
-
-/**
- * The credentials that an endpoint requires. `partner`: a key and a token of the same organisation and mode. `partner
- * key`: a partner's key; the token is ignored. `merchant key`: a merchant's key; the token is ignored. `none`: no
- * credentials.
- */
-export type RequiredCredentials = 'partner' | 'partner key' | 'merchant key' | 'none';
+import type { NewRequest, PermissionRow, RequiredCredentials, TestData, TestPayment } from './permission-row.js';
 
 /**
  * The callers that have their own column in the table, by required credentials. All other callers share one column. `A`
@@ -31,43 +24,6 @@ export const COLUMNS: Readonly<Record<RequiredCredentials, readonly string[]>> =
   'merchant key': MERCHANTS,
   none: [],
 };
-
-/** A payment, with the reference of its invoice and the request that created it, except the customer and the card. */
-export interface TestPayment {
-  readonly paymentReference: string;
-  readonly externalReference: string;
-  readonly request: { readonly invoiceReference: string };
-}
-
-/** The objects that exist before the test calls the endpoints. */
-export interface TestData {
-  readonly partners: TwoPartners;
-  readonly payments: ReadonlyMap<Partner, TestPayment>;
-  readonly invoices: Readonly<Record<'test' | 'live', Invoice>>;
-  readonly cards: ReadonlyMap<Partner, string>;
-}
-
-export interface PermissionRow {
-  /** Method and path as the controller declares them. */
-  readonly endpoint: string;
-  /** Description of the object that is requested. */
-  readonly object: string;
-  readonly requires: RequiredCredentials;
-  /**
-   * The expected status for each column, separated by blanks. `404/21` means 404 with the errorReference 21
-   * instead of 40. `200:2` means 200 with a list of two payments.
-   */
-  readonly statuses: string;
-  /** The expected status for all other callers. */
-  readonly statusForOthers: '401' | '200';
-  /**
-   * Creates the request of a caller. For an authorised caller it may first create an object that the request changes.
-   * `caller` is undefined for an unauthorised caller.
-   */
-  readonly newRequest: (data: TestData, caller: string | undefined) => ApiRequest | Promise<ApiRequest>;
-}
-
-type NewRequest = PermissionRow['newRequest'];
 
 const partnerRow = (endpoint: string, object: string, statuses: string, newRequest: NewRequest): PermissionRow => ({
   ...{ endpoint, object, statuses, newRequest },
@@ -92,6 +48,8 @@ const getPaymentOf =
   ({ payments }) =>
     get(`/v1/payments/${payments.get(payer)!.paymentReference}`);
 
+const VERIFICATION_START = '/v1/verifications/:paymentReference/start';
+const ACQUIRER_REPORTS = '/v1/acquirers/adyen/:mode/notifications';
 const LIST_PAYMENTS = 'GET /v1/payments';
 const listPaymentsOf =
   (customer: Customer, changeCase = (text: string) => text): NewRequest =>
@@ -312,6 +270,18 @@ const RETRIEVAL_ROWS: readonly PermissionRow[] = [MERCHANT, SITE].flatMap((owner
   ),
 );
 
+const SEARCH_ROWS: readonly PermissionRow[] = (['test', 'live'] as const).map((mode) =>
+  merchantRow(
+    `GET ${MERCHANT}/payment-search`,
+    `a ${mode} payment at site 1`,
+    mode === 'test' ? '200:1 200:1 200:0 403 200:0' : '200:0 200:0 200:0 403 200:1',
+    ({ partners, payments }) => {
+      const { externalReference } = payments.get(mode === 'live' ? 'A live' : 'A’s 1')!;
+      return get(`${partners.sitePath.replace(/\/sites\/.*/, '')}/payment-search?orderId=${externalReference}`);
+    },
+  ),
+);
+
 const REFUNDS = `${MERCHANT}/refunds`;
 const listRefundsOf =
   (payer: Partner): NewRequest =>
@@ -332,12 +302,25 @@ const REFUND_ROWS: readonly PermissionRow[] = [
   merchantRow(`POST ${REFUNDS}`, 'of a live payment at site 1', '404 404 404 403 201', refundPaymentOf('A live')),
 ];
 
+const DISPUTES = `${MERCHANT}/disputes`;
+const listDisputesOf =
+  (payer: Partner): NewRequest =>
+  ({ partners, payments }) =>
+    get(`${refundsPath(partners).replace(/refunds$/, 'disputes')}?svcId=${payments.get(payer)!.paymentReference}`);
+const DISPUTE_ROWS: readonly PermissionRow[] = [
+  merchantRow(`GET ${DISPUTES}`, 'of a test payment at site 1', '200:0 200:0 404 403 404', listDisputesOf('A’s 1')),
+  merchantRow(`GET ${DISPUTES}`, 'of a live payment at site 1', '404 404 404 403 200:0', listDisputesOf('A live')),
+];
+
 /**
  * Each key gets the settlements of its own merchant or site, in its mode. settlements.int-spec.ts tests their content.
  */
 const SETTLEMENT_ROWS: readonly PermissionRow[] = [
   merchantRow(`GET ${MERCHANT}/settlements/:day`, 'of merchant 1', '200 200 200 403 200', ({ partners }) =>
     get(`${partners.sitePath.replace(/\/sites\/.*/, '')}/settlements/2026-03-01`),
+  ),
+  merchantRow(`GET ${MERCHANT}/settlements`, 'of site 1', '200 200 403 403 200', ({ partners }) =>
+    get(`${partners.sitePath.replace(/\/sites\/(\d+).*/, '/settlements?from=2026-03-01&siteId=$1')}`),
   ),
 ];
 
@@ -347,10 +330,23 @@ const STREAM_ROWS: readonly PermissionRow[] = [
   ),
 ];
 
+/** Pages of the bank's verification without their signature, and an acquirer without settings. */
+const NOT_FOUND_ROWS = (
+  [
+    [VERIFICATION_START, 'GET'],
+    [VERIFICATION_START, 'POST'],
+    [ACQUIRER_REPORTS, 'POST'],
+  ] as const
+).map(([path, method]): PermissionRow => ({
+  ...publicRow(`${method} ${path}`, '', () => ({ method, path })),
+  statusForOthers: '404',
+}));
+
 const PUBLIC_ROWS: readonly PermissionRow[] = [
   publicRow('GET /v1/verifications/:paymentReference', 'a payment of A’s 1', ({ payments }) =>
     get(`/v1/verifications/${payments.get('A’s 1')!.paymentReference}`),
   ),
+  ...NOT_FOUND_ROWS,
   publicRow('GET /.well-known/jwks.json', '', () => get('/.well-known/jwks.json')),
   publicRow('GET /errors', '', () => get('/errors')),
   publicRow('GET /errors/:code', 'a code', () => get('/errors/payable.paid')),
@@ -371,7 +367,9 @@ export const ROWS: readonly PermissionRow[] = [
   ...AUTHENTICATION_ROWS,
   ...INVOICE_ROWS,
   ...RETRIEVAL_ROWS,
+  ...SEARCH_ROWS,
   ...REFUND_ROWS,
+  ...DISPUTE_ROWS,
   ...SETTLEMENT_ROWS,
   ...STREAM_ROWS,
   ...PUBLIC_ROWS,

@@ -47,6 +47,7 @@ const publishFeatures = (features: MerchantFeatures, version: number) =>
       minimumAmount: 500,
       maximumAmount: 500_000,
       grants: [],
+      timeZones: [{ zone: 'Africa/Johannesburg' }],
       fees: {},
     }),
   );

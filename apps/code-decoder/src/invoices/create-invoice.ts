@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ClosePayableV1, type CreateInvoiceRequest, OpenPayableV1 } from '@svc/contracts';
-import { Clock, DomainError, newOwnCode, newUuid } from '@svc/kernel';
+import { Clock, DomainError } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CodeDecoderConfig } from '../config.js';
 import {
   computeInvoiceFingerprint,
   createPayableDescriptor,
   invoiceState,
-  normaliseLineItem,
+  newInvoice,
   type StoredInvoice,
 } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
@@ -82,7 +82,9 @@ export class CreateInvoice {
         continue;
       }
 
-      const invoice = this.newInvoice(owner, request, invoiceFingerprint);
+      const now = this.clock.now();
+      const expiresAt = new Date(now.getTime() + this.config.SVC_INVOICE_LIFETIME_SECONDS * 1_000);
+      const invoice = newInvoice(owner, request, { now, expiresAt });
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
       const requests = [identities.key, identities.body].filter((identity) => identity !== undefined);
       if (await this.invoices.create(invoice, requests, repeated.expired?.invoiceId))
@@ -135,31 +137,6 @@ export class CreateInvoice {
       PAYABLE_TIMEOUT_MS,
     );
     if (replaced) await this.invoices.applyPayableChanges([{ payable: replaced, at: this.clock.nowISO() }]);
-  }
-
-  private newInvoice(owner: InvoiceOwner, request: CreateInvoiceRequest, invoiceFingerprint: string): StoredInvoice {
-    const now = this.clock.now();
-    return {
-      invoiceId: newUuid(this.clock),
-      mode: owner.mode,
-      merchantId: owner.merchantId,
-      siteId: owner.siteId,
-      siteReference: request.siteReference,
-      externalReference: request.externalReference ?? null,
-      invoiceFingerprint,
-      code: newOwnCode(),
-      amount: request.amount,
-      currencyISOCode: request.currencyISOCode,
-      lineItems: request.lineItems?.map(normaliseLineItem) ?? null,
-      origin: request.origin,
-      originReference: request.originReference ?? null,
-      createdUTCDate: new Date(request.createdUTCDate),
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + this.config.SVC_INVOICE_LIFETIME_SECONDS * 1_000),
-      payableState: 'open',
-      payableVersion: 1,
-      closedAt: null,
-    };
   }
 }
 

@@ -40,6 +40,7 @@ async function storeInvoice(values: Partial<StoredInvoice> = {}): Promise<Stored
     payableState: 'open',
     payableVersion: 1,
     closedAt: null,
+    requestedBy: null,
     ...values,
   };
   expect(await invoices.create(invoice)).toBe(true);

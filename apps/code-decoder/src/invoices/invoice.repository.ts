@@ -9,6 +9,7 @@ import {
   recordColumns,
   recordValues,
   selectedColumns,
+  type Transaction,
 } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { createPayableDescriptor, type StoredInvoice } from './invoice.js';
@@ -41,6 +42,7 @@ const COLUMNS: ColumnMap<keyof StoredInvoice> = {
   payableState: ['payable_state', 'text'],
   payableVersion: ['payable_version', 'bigint'],
   closedAt: ['closed_at', 'timestamptz'],
+  requestedBy: ['requested_by', 'uuid'],
 };
 const SELECT = `SELECT ${selectedColumns(COLUMNS)}`;
 
@@ -75,12 +77,29 @@ export class InvoiceRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
+  /** As {@link createIn}, in a transaction of its own. */
+  async create(
+    invoice: StoredInvoice,
+    requests: readonly RequestIdentity[] = [],
+    expiredInvoiceId?: string,
+  ): Promise<boolean> {
+    try {
+      return await this.createIn(this.dataSource, invoice, requests, expiredInvoiceId);
+    } catch (error) {
+      if (isReferenceTaken(error)) return false;
+      throw error;
+    }
+  }
+
   /**
    * Writes the invoice, its event and the identities of its request in one statement. Returns false, and writes
    * nothing, if the site has another open or reserved invoice with this externalReference, or if another request with
    * one of the identities has created an invoice. The request of the invoice `expiredInvoiceId` may be repeated.
+   *
+   * Throws an error that {@link isReferenceTaken} recognises if the identities are new and the externalReference is not.
    */
-  async create(
+  async createIn(
+    connection: DataSource | Transaction,
     invoice: StoredInvoice,
     requests: readonly RequestIdentity[] = [],
     expiredInvoiceId?: string,
@@ -95,6 +114,7 @@ export class InvoiceRepository {
         ...(invoice.originReference === null ? {} : { originReference: invoice.originReference }),
         createdUTCDate: invoice.createdUTCDate.toISOString(),
         ...(invoice.lineItems === null ? {} : { lineItems: [...invoice.lineItems] }),
+        ...(invoice.requestedBy === null ? {} : { requestedBy: invoice.requestedBy }),
       },
     });
     const parameters = {
@@ -104,14 +124,8 @@ export class InvoiceRepository {
       deletableAt: this.clock.later(-REQUEST_RETENTION_MS),
       expiredInvoiceId: expiredInvoiceId ?? null,
     };
-    try {
-      const created = await this.events.write(this.dataSource, CREATE, parameters, [event]);
-      return created.length > 0;
-    } catch (error) {
-      // An identity was stored, but the invoice was not: the foreign key undoes the whole statement.
-      if (isForeignKeyViolation(error, 'invoice_requests_invoice')) return false;
-      throw error;
-    }
+    const created = await this.events.write(connection, CREATE, parameters, [event]);
+    return created.length > 0;
   }
 
   async findOwned(owner: InvoiceOwner, invoiceId: string): Promise<StoredInvoice | undefined> {
@@ -143,6 +157,17 @@ export class InvoiceRepository {
     return row;
   }
 
+  /** Remembers who cancelled a payment request. False if a person had cancelled it before. */
+  async setCancelledBy(tx: Transaction, owner: InvoiceOwner, invoiceId: string, personId: string): Promise<boolean> {
+    const [, count] = await tx.query<[unknown[], number]>(
+      `UPDATE invoices SET cancelled_by = $5
+        WHERE invoice_id = $1 AND merchant_id = $2 AND site_id = $3 AND mode = $4
+          AND payable_state = 'closed' AND requested_by IS NOT NULL AND cancelled_by IS NULL`,
+      [invoiceId, owner.merchantId, owner.siteId, owner.mode, personId],
+    );
+    return count === 1;
+  }
+
   /** Does not check an owner, because any person who sees a code may decode it. */
   async findByCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -153,7 +178,7 @@ export class InvoiceRepository {
   }
 
   /**
-   * The newest open invoice at the till of this static code (D5). If `mode` is undefined, the mode of the till's code
+   * The newest open invoice at the till of this static code (D5), which is never a payment request (D7). If `mode` is undefined, the mode of the till's code
    * is used. The statement has no join: PostgreSQL plans it while the tables are empty, and the plan of a join would
    * read all open invoices.
    */
@@ -162,7 +187,7 @@ export class InvoiceRepository {
       `${SELECT} FROM invoices
         WHERE (site_id, mode, site_reference)
               = (SELECT site_id, mode, site_reference FROM till_codes WHERE code = $1 AND mode = coalesce($2, mode))
-          AND closed_at IS NULL AND expires_at > $3
+          AND closed_at IS NULL AND requested_by IS NULL AND expires_at > $3
         ORDER BY created_at DESC, invoice_id DESC LIMIT 1`,
       [code, mode ?? null, this.clock.now()],
     );
@@ -173,7 +198,10 @@ export class InvoiceRepository {
    * Stores the states of payables that payment-processor reported, in one statement. The newest version of each invoice
    * wins.
    */
-  async applyPayableChanges(changes: readonly PayableChange[]): Promise<void> {
+  async applyPayableChanges(
+    changes: readonly PayableChange[],
+    connection: DataSource | Transaction = this.dataSource,
+  ): Promise<void> {
     const newest = [
       ...new Map(
         changes
@@ -182,7 +210,7 @@ export class InvoiceRepository {
       ).values(),
     ];
     if (newest.length === 0) return;
-    await this.dataSource.query(
+    await connection.query(
       `UPDATE invoices i
           SET payable_state = reported.state, payable_version = reported.version,
               closed_at = CASE WHEN reported.state IN ('paid', 'refused', 'closed') THEN reported.at END
@@ -196,6 +224,14 @@ export class InvoiceRepository {
       ],
     );
   }
+}
+
+/**
+ * Whether the site has another open or reserved invoice with the externalReference: an identity was stored, but the
+ * invoice was not, so the foreign key has undone the whole statement.
+ */
+export function isReferenceTaken(error: unknown): boolean {
+  return isForeignKeyViolation(error, 'invoice_requests_invoice');
 }
 
 /** A new state of a payable, and its time (ISO 8601 UTC). */

@@ -167,6 +167,7 @@ const STORED: StoredInvoice = {
   payableState: 'open',
   payableVersion: 1,
   closedAt: null,
+  requestedBy: null,
 };
 
 test('the payable of an invoice contains the references of the invoice and its till, and the code', () => {

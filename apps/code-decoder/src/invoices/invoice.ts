@@ -9,6 +9,7 @@ import type {
   PayableDescriptor,
   PayableState,
 } from '@svc/contracts';
+import { newOwnCode, newUuidAt } from '@svc/kernel';
 
 /**
  * Number of failed payments after which an invoice is refused. This number is higher than the number for a hosted
@@ -16,7 +17,7 @@ import type {
  */
 export const MAX_INVOICE_PAYMENTS = 100;
 
-/** An invoice of a till (D6). Only the state of its payable changes. */
+/** An invoice of a till (D6), or a payment request (D7). Only the state of its payable changes. */
 export interface StoredInvoice {
   /** UUID. It is the `reference` in the API, and the id of the payable. */
   readonly invoiceId: string;
@@ -44,6 +45,45 @@ export interface StoredInvoice {
   readonly payableState: PayableState;
   readonly payableVersion: number;
   readonly closedAt: Date | null;
+  /** The person who requested the payment in the console (D7). Null for the invoice of a till. */
+  readonly requestedBy: string | null;
+}
+
+/** The parts of a new invoice that its creator does not send. */
+interface InvoiceTimes {
+  readonly now: Date;
+  readonly expiresAt: Date;
+}
+
+/** A new invoice, whose payable is open. */
+export function newInvoice(
+  owner: Pick<StoredInvoice, 'merchantId' | 'siteId' | 'mode'>,
+  request: CreateInvoiceRequest,
+  { now, expiresAt }: InvoiceTimes,
+  requestedBy: string | null = null,
+): StoredInvoice {
+  return {
+    invoiceId: newUuidAt(now),
+    mode: owner.mode,
+    merchantId: owner.merchantId,
+    siteId: owner.siteId,
+    siteReference: request.siteReference,
+    externalReference: request.externalReference ?? null,
+    invoiceFingerprint: computeInvoiceFingerprint(request),
+    code: newOwnCode(),
+    amount: request.amount,
+    currencyISOCode: request.currencyISOCode,
+    lineItems: request.lineItems?.map(normaliseLineItem) ?? null,
+    origin: request.origin,
+    originReference: request.originReference ?? null,
+    createdUTCDate: new Date(request.createdUTCDate),
+    createdAt: now,
+    expiresAt,
+    payableState: 'open',
+    payableVersion: 1,
+    closedAt: null,
+    requestedBy,
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   PayableClosedV1,
   type PayableSnapshot,
   PaymentFailedV1,
+  type PaymentInProgress,
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,
@@ -25,7 +26,7 @@ export class PayablesConsumer {
   ) {}
 
   @EventPattern(PaymentProcessingV1, { idempotent: true, origin: { source: 'invoice' } })
-  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<PaymentSnapshot | PaymentInProgress>[]): Promise<void> {
     return this.updateInvoices(events);
   }
 
@@ -52,7 +53,7 @@ export class PayablesConsumer {
     await this.sessionCodes.close(closed.map(({ payable, at }) => ({ sessionId: payable.payableId, at })));
   }
 
-  private updateInvoices(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  private updateInvoices(events: EventEnvelope<PaymentSnapshot | PaymentInProgress>[]): Promise<void> {
     const payments = events.map(({ payload }) => payload).filter(({ source }) => source.kind === 'invoice');
     return this.invoices.applyPayableChanges(
       payments.map(({ payable, modifiedUTCDate }) => ({ payable, at: modifiedUTCDate })),

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Invoices of tills with the requests that created them, the static codes of tills, and the codes of hosted sessions. */
+/** Invoices of tills and payment requests with the requests that created them, the static codes of tills, and the codes of hosted sessions. */
 export class Schema1763500006000 implements MigrationInterface {
   readonly name = 'Schema1763500006000';
 
@@ -38,20 +38,26 @@ const INVOICES = `
     payable_state       text        NOT NULL CONSTRAINT invoices_payable_state CHECK (payable_state IN ('open', 'reserved', 'paid', 'refused', 'closed')),
     payable_version     bigint      NOT NULL,
     closed_at           timestamptz,
+    requested_by        uuid,
+    cancelled_by        uuid,
+    CONSTRAINT invoices_lifetime CHECK (expires_at - created_at <= interval '768 hours'),
+    CONSTRAINT invoices_cancelled CHECK (cancelled_by IS NULL OR (payable_state = 'closed' AND requested_by IS NOT NULL)),
     CONSTRAINT invoices_closed CHECK ((payable_state IN ('paid', 'refused', 'closed')) = (closed_at IS NOT NULL))
   );
-  COMMENT ON TABLE invoices IS 'Invoices that tills create (D6). After the creation, only the state of the payable changes. payment-processor reports this state.';
+  COMMENT ON TABLE invoices IS 'Invoices that tills create (D6), and payment requests (D7). After the creation, only the state of the payable changes. payment-processor reports this state.';
   COMMENT ON COLUMN invoices.invoice_id IS 'Reference of the invoice. The payable of the invoice has the same id.';
   COMMENT ON COLUMN invoices.site_reference IS 'Identifier of the till (point of sale).';
   COMMENT ON COLUMN invoices.invoice_fingerprint IS 'SHA-256 of the validated request with its date. A request with the same externalReference and another fingerprint replaces the invoice.';
   COMMENT ON COLUMN invoices.amount IS 'Cents.';
   COMMENT ON COLUMN invoices.created_utc_date IS 'Creation time according to the till.';
   COMMENT ON COLUMN invoices.created_at IS 'Creation time according to this service. The lifetime of the invoice starts at this time.';
+  COMMENT ON COLUMN invoices.requested_by IS 'The person of the merchant who requested the payment in the console (D7). NULL for the invoice of a till.';
+  COMMENT ON COLUMN invoices.cancelled_by IS 'The person who cancelled the payment request.';
   CREATE UNIQUE INDEX invoices_by_code ON invoices (code);
   CREATE UNIQUE INDEX invoices_one_open ON invoices (site_id, mode, external_reference) WHERE payable_state IN ('open', 'reserved');
   COMMENT ON INDEX invoices_one_open IS 'A site has at most one open or reserved invoice for each externalReference. After that invoice ends, the externalReference can be used again.';
   CREATE INDEX invoices_by_external_reference ON invoices (site_id, mode, external_reference, created_at, invoice_id);
-  CREATE INDEX invoices_at_till ON invoices (site_id, mode, site_reference, expires_at) WHERE closed_at IS NULL;
+  CREATE INDEX invoices_at_till ON invoices (site_id, mode, site_reference, expires_at) WHERE closed_at IS NULL AND requested_by IS NULL;
   COMMENT ON INDEX invoices_at_till IS 'Contains expires_at, so that the look-up of a static code skips expired unpaid invoices. The predicate differs from that of invoices_one_open on purpose: with one predicate, the planner could use the index of the other look-up.';
 `;
 

@@ -132,6 +132,7 @@ test('a decoded session has only those features of the merchant that apply to se
   await decoder.deliver(
     anEvent(MerchantChangedV1, String(merchantId), 2, {
       ...{ merchantId, name: 'Karoo Books', features, minimumAmount: 100, grants: [], fees: {} },
+      timeZones: [{ zone: 'Africa/Johannesburg' }],
     }),
   );
   const { code, created } = createSession();

@@ -199,7 +199,8 @@ describe('the request for a payment session', () => {
       amount: 19_800,
       currencyISOCode: 'ZAR',
       origin: 'shop.example',
-      customFields: [{ key: 'Mug', value: '2 × R 99.00' }],
+      lineItems: [{ name: 'Mug', productCode: 'a', quantity: 2, unitPrice: 9_900 }],
+      taxAmount: 2_583,
     });
   });
 });

@@ -112,6 +112,9 @@ export function isSessionUsable(order: Order, failedPayments: readonly FailedPay
   );
 }
 
+/** The prices include value-added tax of this rate. */
+const VAT_PERCENT = 15;
+
 /**
  * The request for the payment session of an order. It depends only on the order, so a repeated request returns the same
  * session (C7).
@@ -127,10 +130,13 @@ export function buildSessionRequest(order: Order, shopUrl: string, notifications
     returnUrl: shopPageUrl('/return'),
     cancelUrl: shopPageUrl('/cancelled'),
     origin: new URL(shopUrl).host,
-    customFields: order.lines.map((line) => ({
-      key: line.name,
-      value: `${line.quantity} × ${formatZar(line.unitPriceCents)}`,
+    lineItems: order.lines.map(({ name, productId, quantity, unitPriceCents }) => ({
+      name,
+      productCode: productId,
+      quantity,
+      unitPrice: unitPriceCents,
     })),
+    taxAmount: Math.round((order.totalCents * VAT_PERCENT) / (100 + VAT_PERCENT)),
   };
 }
 

@@ -41,10 +41,11 @@ describe('an order', () => {
       returnUrl: `${SHOP_URL}/return?orderId=${orderId}`,
       cancelUrl: `${SHOP_URL}/cancelled?orderId=${orderId}`,
       origin: '127.0.0.1:7302',
-      customFields: [
-        { key: 'Karoo Sunrise', value: '2 × R 123.45' },
-        { key: 'Enamel Mug', value: '1 × R 99.00' },
+      lineItems: [
+        { name: 'Karoo Sunrise', productCode: 'karoo-sunrise', quantity: 2, unitPrice: 12_345 },
+        { name: 'Enamel Mug', productCode: 'enamel-mug', quantity: 1, unitPrice: 9_900 },
       ],
+      taxAmount: 4_512,
     });
   });
 

@@ -35,6 +35,13 @@ describe('the pages of the shop', () => {
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
+  it('have no product that the customer did not choose', () => {
+    const values = [...renderShopPage('id').matchAll(/<input id="quantity[^>]* value="(\d+)"/g)].map(
+      ([, value]) => value,
+    );
+    expect(values).toEqual(['0', '0', '0', '0']);
+  });
+
   it('have "is paid" in the title only if the order is paid', () => {
     const readTitle = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
     expect(readTitle(renderOrderPage(order, [], { refresh: 2 }))).not.toContain('is paid');

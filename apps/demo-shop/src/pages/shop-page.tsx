@@ -28,9 +28,8 @@ export function renderShopPage(checkoutId: string): string {
           <input type="hidden" name="checkoutId" value={checkoutId} />
           <h1>This week's coffee</h1>
           <ul class="products">
-            {PRODUCTS.map((product, index) => (
-              // The first product is preselected, so that a click on "Check out" is enough for an order.
-              <ProductCard product={product} quantity={index === 0 ? 1 : 0} />
+            {PRODUCTS.map((product) => (
+              <ProductCard product={product} />
             ))}
           </ul>
           <p class="checkout">
@@ -45,7 +44,7 @@ export function renderShopPage(checkoutId: string): string {
   });
 }
 
-function ProductCard({ product, quantity }: { product: Product; quantity: number }) {
+function ProductCard({ product }: { product: Product }) {
   const id = `quantity-${product.productId}`;
   return (
     <li class="card product">
@@ -67,7 +66,7 @@ function ProductCard({ product, quantity }: { product: Product; quantity: number
           min="0"
           max={MAX_QUANTITY}
           step="1"
-          value={quantity}
+          value="0"
           required
         />
       </p>

@@ -66,7 +66,8 @@ export class AmountFields {
     else input.removeAttribute('aria-invalid');
     const { amountMin, amountMax } = this.limits;
     const most = input === this.amount ? amountMax : findTipMax(this.readTexts(), this.limits);
-    const amounts = { least: this.format(amountMin), most: this.format(most) };
+    // With no-break spaces, because an amount in a sentence must not be divided at the end of a line.
+    const amounts = { least: this.format(amountMin, '\u00a0'), most: this.format(most, '\u00a0') };
     const text = problem ? fill(messages.choiceErrors[problem], amounts) : '';
     const errorElement = byId(`${input.id}-error`);
     if (errorElement.textContent !== text) errorElement.textContent = text;
@@ -84,7 +85,7 @@ export class AmountFields {
     byId('pay-button').querySelector('.money')!.textContent = this.format(amount + tipAmount);
   }
 
-  private format(cents: number): string {
-    return formatAmount(cents, pageData['currency'] ?? '', messages.format);
+  private format(cents: number, space = ' '): string {
+    return formatAmount(cents, pageData['currency'] ?? '', messages.format).replaceAll(' ', space);
   }
 }

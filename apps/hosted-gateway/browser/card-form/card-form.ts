@@ -98,8 +98,9 @@ export class CardForm {
   }
 
   /**
-   * Shows why the last payment failed. Focuses the field that the bank did not accept, or the message if the field is
-   * unknown. Clears only the CVV, because the CVV must not be stored.
+   * Shows why the last payment failed, above the form. Marks and focuses the field that the bank did not accept, without
+   * a second message beside it, or focuses the message if the field is unknown. Clears only the CVV, because the CVV must
+   * not be stored.
    */
   showDecline({ title, next, paymentsLeft, reference, field }: DeclinedPayment): void {
     this.input('cvv').value = '';
@@ -111,8 +112,12 @@ export class CardForm {
     ]);
     document.title = `${title} · ${this.title}`;
     const declinedField = CARD_FIELDS.find((name) => name === field);
-    if (declinedField !== undefined) this.showProblem(declinedField, title);
-    (declinedField === undefined ? this.message : this.input(declinedField)).focus();
+    if (declinedField === undefined) return this.message.focus();
+    this.showProblem(declinedField, undefined);
+    this.input(declinedField).setAttribute('aria-invalid', 'true');
+    this.input(declinedField).focus();
+    // On a phone the focus may have scrolled the message out of sight.
+    this.message.scrollIntoView({ block: 'nearest' });
   }
 
   private showParagraphs(paragraphs: readonly HTMLElement[]): void {
@@ -176,6 +181,8 @@ export class CardForm {
   private showBrand(): void {
     const brand = cardBrand(this.input('cardNumber').value);
     byId('card-brand').textContent = brand.label;
+    for (const mark of byId('card-marks').querySelectorAll('li'))
+      mark.className = brand.name === 'unknown' || mark.dataset['brand'] === brand.name ? '' : 'other';
     const [digits, ...others] = brand.cvvLengths;
     const { cvvHints } = this.messages;
     byId('card-cvv-hint').textContent =

@@ -1,4 +1,4 @@
-import { fetchState, postPayment, requestMoreTime, streamStates } from './gateway-calls.js';
+import { fetchState, postPayment, requestChallenge, requestMoreTime, streamStates } from './gateway-calls.js';
 import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;
@@ -108,6 +108,17 @@ describe('the calls to the gateway', () => {
     ]);
   });
 
+  it.each([
+    ['2', { retryAfterSeconds: 2 }],
+    ['0', {}],
+    ['-1', {}],
+    ['', {}],
+    ['Sun, 01 Mar 2026 10:00:00 GMT', {}],
+  ])('read how long the server is busy, from the header retry-after: %s', async (header, expected) => {
+    fetchMock.mockResolvedValue(new Response('{}', { status: 429, headers: { 'retry-after': header } }));
+    expect(await postPayment(CALLS, body)).toStrictEqual({ kind: 'response', httpStatus: 429, ...expected });
+  });
+
   it('contain the language if the URL of the page has one', async () => {
     const calls = { path: '/pay/1', query: '?lang=zu' };
     respondWith(202, '{}');
@@ -146,7 +157,7 @@ describe('the calls to the gateway', () => {
     paymentNumber: 2,
     title: 'Declined',
     next: 'Use another card.',
-    paymentsLeft: '4 of 5 tries left.',
+    paymentsLeft: 'You have 4 of 5 attempts left.',
   };
   it.each<[string, object, object | undefined]>([
     [
@@ -170,11 +181,11 @@ describe('the calls to the gateway', () => {
   it.each<[string, object, object | undefined]>([
     [
       'with all fields',
-      { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.', more: 1 },
-      { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.' },
+      { paymentNumber: 2, paymentsLeft: 'You have 4 of 5 attempts left.', more: 1 },
+      { paymentNumber: 2, paymentsLeft: 'You have 4 of 5 attempts left.' },
     ],
     ['without the required text', { paymentNumber: 2 }, undefined],
-    ['without a valid number', { paymentNumber: '2', paymentsLeft: '4 of 5 tries left.' }, undefined],
+    ['without a valid number', { paymentNumber: '2', paymentsLeft: 'You have 4 of 5 attempts left.' }, undefined],
   ])('parse the next payment %s', async (_, received, parsed) => {
     respondWith(200, JSON.stringify({ state: 'open', version: 3, nextPayment: received }));
     const state = { state: 'open', version: '3', ...(parsed === undefined ? {} : { nextPayment: parsed }) };
@@ -194,6 +205,24 @@ describe('the calls to the gateway', () => {
     expect(await requestMoreTime(CALLS)).toBeUndefined();
     fetchMock.mockRejectedValue(new TypeError('refused'));
     expect(await requestMoreTime(CALLS)).toBeUndefined();
+  });
+
+  it('request a challenge, which is absent if the payment needs none', async () => {
+    respondWith(200, JSON.stringify({ challenge: 'a.b.c' }));
+    expect(await requestChallenge({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ challenge: 'a.b.c' });
+    const [url, options] = fetchMock.mock.lastCall as unknown as [string, RequestInit];
+    expect([url, options]).toEqual([
+      '/pay/1/challenges?lang=zu',
+      { ...common, method: 'POST', headers: { accept: 'application/json' } },
+    ]);
+    for (const nothing of ['{}', '{"challenge":1}', 'no JSON']) {
+      respondWith(200, nothing);
+      expect(await requestChallenge(CALLS)).toStrictEqual({});
+    }
+    respondWith(429, JSON.stringify({ challenge: 'a.b.c' }));
+    expect(await requestChallenge(CALLS)).toBeUndefined();
+    fetchMock.mockRejectedValue(new TypeError('refused'));
+    expect(await requestChallenge(CALLS)).toBeUndefined();
   });
 
   it('return unreachable if the POST gets no response', async () => {

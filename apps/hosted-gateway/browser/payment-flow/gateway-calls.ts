@@ -18,6 +18,9 @@ export interface PaymentBody {
   /** Amount in cents that the payer of an invoice chose. */
   amount?: number;
   tipAmount?: number;
+  /** The solved challenge, if the page has one. */
+  challenge?: string;
+  solution?: number;
   browser?: ScriptBrowserData | undefined;
 }
 
@@ -50,6 +53,7 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
     });
     const json = await readJsonObject(response);
     const received = parseState(json);
+    const retryAfterSeconds = Number(response.headers.get('retry-after'));
     const message = Array.isArray(json['errors']) ? (json['errors'] as { message?: unknown }[])[0]?.message : '';
     return {
       kind: 'response',
@@ -58,6 +62,7 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       ...(typeof json['redirectUrl'] === 'string' ? { redirectUrl: json['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
       ...(received === undefined ? {} : { received }),
+      ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     };
   } catch {
     // A browser that is offline sends nothing. But if the network changed during the call, it may have sent the
@@ -96,10 +101,24 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
   }
 }
 
+/** Requests a challenge for the next payment. Its text is absent if the payment needs none. Undefined if the call failed. */
+export async function requestChallenge(calls: CallsAddress): Promise<{ challenge?: string } | undefined> {
+  const response = await postWithoutBody(calls, 'challenges');
+  if (!response?.ok) return undefined;
+  const { challenge } = await readJsonObject(response);
+  return typeof challenge === 'string' ? { challenge } : {};
+}
+
 /** Requests more time for the session. Returns its state from the response. Undefined if the call failed. */
-export async function requestMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
+export async function requestMoreTime(calls: CallsAddress): Promise<SessionState | undefined> {
+  const response = await postWithoutBody(calls, 'more-time');
+  return response?.ok ? parseState(await readJsonObject(response)) : undefined;
+}
+
+/** Undefined if there is no response. */
+async function postWithoutBody({ path, query }: CallsAddress, name: string): Promise<Response | undefined> {
   try {
-    const response = await fetch(`${path}/more-time${query}`, {
+    return await fetch(`${path}/${name}${query}`, {
       method: 'POST',
       headers: { accept: 'application/json' },
       cache: 'no-store',
@@ -107,7 +126,6 @@ export async function requestMoreTime({ path, query }: CallsAddress): Promise<Se
       redirect: 'error',
       signal: AbortSignal.timeout(STATE_TIMEOUT_MS),
     });
-    return response.ok ? parseState(await readJsonObject(response)) : undefined;
   } catch {
     return undefined;
   }

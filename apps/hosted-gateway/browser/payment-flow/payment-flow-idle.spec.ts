@@ -6,7 +6,7 @@ describe('decideWhileIdle', () => {
     paymentNumber: 2,
     title: 'Declined',
     next: 'Use another card.',
-    paymentsLeft: '4 of 5 tries left.',
+    paymentsLeft: 'You have 4 of 5 attempts left.',
   };
   const declined = { state: 'declined', version: '3', decline };
   const decide = (received: SessionState, mayHaveArrived = false, paymentNumber = 1, isTyped = false) =>
@@ -30,7 +30,7 @@ describe('decideWhileIdle', () => {
       expect(decide(declined, mayHaveArrived, 2)).toEqual({ do: 'apply-state', state: declined, notice: 'none' });
   });
 
-  const nextPayment = { paymentNumber: 2, paymentsLeft: '4 of 5 tries left.' };
+  const nextPayment = { paymentNumber: 2, paymentsLeft: 'You have 4 of 5 attempts left.' };
   const open = { state: 'open', version: '3', nextPayment };
 
   it('shows the form for the next payment after the payment of another payer of an invoice has failed', () => {

@@ -38,6 +38,7 @@ describe('decideAfterPost', () => {
     [buildResponse(410), { do: 'reload' }],
     [buildResponse(400, undefined, 'Bad card'), { do: 'show-form-error', problem: 'refused', message: 'Bad card' }],
     [buildResponse(422), { do: 'show-form-error', problem: 'refused' }],
+    [buildResponse(428), { do: 'solve-challenge' }],
     [buildResponse(429), { do: 'show-form-error', problem: 'tooMany' }],
     [buildResponse(408), { do: 'poll', result: 'unknown' }],
     [buildResponse(500), { do: 'poll', result: 'unknown' }],
@@ -57,7 +58,7 @@ describe('decideAfterPost', () => {
       paymentNumber: 2,
       title: 'Declined',
       next: 'Use another card.',
-      paymentsLeft: '4 of 5 tries left.',
+      paymentsLeft: 'You have 4 of 5 attempts left.',
     };
     const received = { state: 'declined', version: '3', decline };
     expect(decideAfterPost({ ...buildResponse(200, 'declined'), received } as PostResult)).toEqual({
@@ -101,7 +102,8 @@ describe('decideAfterPost', () => {
   it('shows the form again only for a status that means that the server rejected the payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
-        const isRejection = httpStatus >= 400 && httpStatus < 500 && ![402, 404, 408, 409, 410].includes(httpStatus);
+        const isRejection =
+          httpStatus >= 400 && httpStatus < 500 && ![402, 404, 408, 409, 410, 428].includes(httpStatus);
         expect(decideAfterPost(buildResponse(httpStatus, state)).do === 'show-form-error').toBe(isRejection);
       }),
     );
@@ -112,17 +114,17 @@ describe('settlesReference', () => {
   it('is true only for a response of the gateway with a result', () => {
     const settles = (outcome: PostResult): boolean => settlesReference(outcome, false);
     expect([200, 202].every((status) => settles(buildResponse(status, 'processing')))).toBe(true);
-    expect([400, 402].every((status) => settles(buildResponse(status)))).toBe(true);
+    expect([400, 402, 422].every((status) => settles(buildResponse(status)))).toBe(true);
     // A response without a state comes from a proxy.
     expect([200, 202].some((status) => settles(buildResponse(status)))).toBe(false);
-    for (const status of [199, 300, 409, 429, 500, 503])
+    for (const status of [199, 300, 409, 428, 429, 500, 503])
       for (const state of [undefined, 'processing'])
         expect([status, state, settles(buildResponse(status, state))]).toEqual([status, state, false]);
     expect(settles({ kind: 'unreachable' })).toBe(false);
   });
 
-  it('is false for a 400 if an earlier request may have arrived', () => {
-    expect(settlesReference(buildResponse(400), true)).toBe(false);
+  it('is false for a 400 or 422 if an earlier request may have arrived', () => {
+    expect([400, 422].map((status) => settlesReference(buildResponse(status), true))).toEqual([false, false]);
     expect(settlesReference(buildResponse(402), true)).toBe(true);
     expect(settlesReference(buildResponse(200, 'declined'), true)).toBe(true);
   });

@@ -47,6 +47,8 @@ export type PostResult =
       message?: string;
       redirectUrl?: string;
       received?: SessionState;
+      /** The header `retry-after`, if it is a number of seconds. */
+      retryAfterSeconds?: number;
     }
   /**
    * There was no response. `neverSent`: the browser was offline and sent nothing. Otherwise the request may have
@@ -69,6 +71,10 @@ export type NextStep =
   | { do: 'redirect'; url: string }
   /** Poll the state until it changes. */
   | { do: 'poll'; result: SendResult }
+  /** Solve another challenge, and send the payment again. The server has not started the payment. */
+  | { do: 'solve-challenge' }
+  /** Wait, and send the payment again. The server has not started the payment. */
+  | { do: 'repeat'; afterSeconds: number }
   | FormError;
 
 /** Show the form again, with the error message of the server or a message of the page. */
@@ -78,11 +84,20 @@ export interface FormError {
   problem: 'refused' | 'tooMany' | 'notSent';
 }
 
-/** Decides the next step after the POST of a payment. */
-export function decideAfterPost(outcome: PostResult): NextStep {
+/** The page repeats a payment by itself only if the server asks for at most this delay. */
+const MAX_REPEAT_SECONDS = 5;
+/** Number of repeats after which the form is shown again. */
+const MAX_REPEATS = 10;
+
+/**
+ * Decides the next step after the POST of a payment.
+ *
+ * @param repeats how often the page has repeated the payment, because too many payments of its network were in flight
+ */
+export function decideAfterPost(outcome: PostResult, repeats = 0): NextStep {
   if (outcome.kind === 'unreachable')
     return { do: 'poll', result: outcome.neverSent === true ? 'not-sent' : 'unknown' };
-  const { httpStatus, state, message, redirectUrl, received } = outcome;
+  const { httpStatus, state, message, redirectUrl, received, retryAfterSeconds = Infinity } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
     if (received && canContinueAfterDecline(received)) return { do: 'next-payment', state: received };
     if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'redirect', url: redirectUrl };
@@ -93,7 +108,11 @@ export function decideAfterPost(outcome: PostResult): NextStep {
   // Another payment of this session is in progress, perhaps from another tab of this payer.
   if (httpStatus === 409) return { do: 'poll', result: 'other-payment' };
   if (httpStatus === 402 || httpStatus === 404 || httpStatus === 410) return { do: 'reload' };
-  if (httpStatus === 429) return { do: 'show-form-error', problem: 'tooMany' };
+  if (httpStatus === 428) return { do: 'solve-challenge' };
+  if (httpStatus === 429)
+    return retryAfterSeconds <= MAX_REPEAT_SECONDS && repeats < MAX_REPEATS
+      ? { do: 'repeat', afterSeconds: retryAfterSeconds }
+      : { do: 'show-form-error', problem: 'tooMany' };
   if (httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408) {
     return { do: 'show-form-error', problem: 'refused', ...(message === undefined ? {} : { message }) };
   }
@@ -133,12 +152,12 @@ export function canContinueAfterDecline(state: SessionState): state is DeclinedS
  * True if this response settles a reference: the result is known, so the next pay request needs a new reference.
  *
  * @param mayHaveArrived true if an earlier request with the reference may have arrived. The bank may approve that
- * request although this response is a 400
+ * request although this response is a 400 or 422
  */
 export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
   const { httpStatus, state } = outcome;
-  if (httpStatus === 400) return !mayHaveArrived;
+  if (httpStatus === 400 || httpStatus === 422) return !mayHaveArrived;
   return (httpStatus >= 200 && httpStatus < 300 && state !== undefined) || httpStatus === 402;
 }
 

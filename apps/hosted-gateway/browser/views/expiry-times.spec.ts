@@ -28,6 +28,15 @@ describe('ExpiryWarning', () => {
     expect(readText('expiring-text')).not.toBe('');
   });
 
+  it('shows the expiry in the time zone of the merchant', async () => {
+    const { expiresAt } = openPage;
+    openInDom({ ...openPage, timeZone: 'Asia/Kathmandu' });
+    const { ExpiryWarning } = await import('./expiry-warning.js');
+    new ExpiryWarning(jest.fn());
+    jest.advanceTimersByTime(Date.parse(expiresAt) - WARN_BEFORE_MS - Date.now());
+    expect(readText('expiring-text')).toContain('21 November 2026 at 00:18 GMT+5:45');
+  });
+
   it.each([
     ['less than a day', DAY_MS - 1, 1],
     ['a day', DAY_MS, 0],

@@ -42,7 +42,8 @@ export class ExpiryWarning {
 
   private showWarning(): void {
     this.warning.hidden = false;
-    this.text.textContent = fill(messages.expiring, { time: formatTime(pageData['expiresAt'] ?? '', messages.format) });
+    const { expiresAt = '', timeZone = 'UTC' } = pageData;
+    this.text.textContent = fill(messages.expiring, { time: formatTime(expiresAt, messages.format, timeZone) });
   }
 
   private async requestExtension(): Promise<void> {

@@ -7,6 +7,14 @@ const RETURN_AFTER_SECONDS = 5;
 
 const BRAND_KEY = `svc-pay/${sessionId}/brand`;
 
+/** The result of the receipt by e-mail. Absent if the payer has not sent it a moment ago. */
+const findMailResult = (): HTMLElement | null => document.getElementById('receipt-result');
+
+/** Lets screen readers read the newest result. */
+export function focusOutcome(): void {
+  (findMailResult() ?? byId('outcome-heading')).focus();
+}
+
 /** Stores the card brand and the last four digits before the card is sent, so that the receipt can show the brand. */
 export function storeBrand(brand: string, digits: string): void {
   try {
@@ -25,11 +33,20 @@ export function showBrand(): void {
   }
 }
 
+/** Shows the button that prints the receipt. It is hidden without a script, because it would do nothing. */
+export function showPrintButton(): void {
+  const button = document.getElementById('print');
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener('click', () => print());
+}
+
 export function startRedirectCountdown(): void {
-  byId('outcome-heading').focus();
+  focusOutcome();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
   // The page of a phone that scanned the code has no link, because the page on the other device redirects to the shop.
-  if (!link?.getAttribute('href')) return;
+  // A payer who has sent the receipt reads its result, and perhaps sends it again.
+  if (!link?.getAttribute('href') || findMailResult()) return;
   const [notice, seconds, stay] = [byId('returning'), byId('returning-seconds'), byId('stay')];
   notice.textContent = messages.returning;
   let secondsLeft = RETURN_AFTER_SECONDS;
@@ -40,11 +57,19 @@ export function startRedirectCountdown(): void {
   };
   countDown();
   const timer = setInterval(countDown, 1000);
-  stay.hidden = false;
-  stay.addEventListener('click', () => {
+  const stopCountdown = (): void => {
     clearInterval(timer);
     for (const element of [notice, seconds]) element.textContent = '';
     stay.hidden = true;
+  };
+  stay.hidden = false;
+  stay.addEventListener('click', () => {
+    stopCountdown();
     byId('outcome-heading').focus();
   });
+  // A payer who types an address must not be taken away. The notice does not disappear before the form has opened: the
+  // click would miss the form.
+  document.getElementById('receipt-mail')?.addEventListener('toggle', stopCountdown);
+  // A payer who prints the receipt wants to keep it, also with the menu of the browser.
+  window.addEventListener('beforeprint', stopCountdown);
 }

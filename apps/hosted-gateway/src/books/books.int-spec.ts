@@ -65,7 +65,7 @@ test('a payment belongs to the day of its acceptance: from 00:00:00.000Z until t
 test('a payment with an invalid merchantId is counted for merchant 0 and causes no error', async () => {
   const { paymentReference } = await pay({ merchantId: ++merchantId });
   await gateway.dataSource.query(
-    `UPDATE hosted_payments SET snapshot = jsonb_set(snapshot, '{merchantId}', '"x"') WHERE payment_reference = $1`,
+    `UPDATE hosted_payments SET snapshot = jsonb_set(snapshot::jsonb, '{merchantId}', '"x"')::json WHERE payment_reference = $1`,
     [paymentReference],
   );
   expect(await requestDigests(0)).toMatchObject([{ merchantId: 0, count: 1 }]);

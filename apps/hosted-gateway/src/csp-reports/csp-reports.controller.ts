@@ -1,7 +1,6 @@
 import { Controller, Headers, HttpCode, HttpStatus, Inject, Injectable, Post, UseGuards } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { metrics } from '@opentelemetry/api';
-import { DomainError } from '@svc/kernel';
+import { createCounter, DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
 import { SameOriginGuard } from '../pay/same-origin.guard.js';
 import { RateLimitGuard } from '../rate-limit.guard.js';
@@ -27,7 +26,7 @@ class ReportsRateLimitGuard extends RateLimitGuard {
  */
 @Controller('pay/csp-reports')
 export class CspReportsController {
-  private readonly reports = metrics.getMeter('@svc/hosted-gateway').createCounter('svc.page.csp-reports');
+  private readonly reports = createCounter('svc.page.csp-reports');
 
   constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost) {
     const fastify = httpAdapter.getInstance<FastifyInstance>();

@@ -25,20 +25,26 @@ export const af: Messages = {
 
   language: {
     label: 'Taal',
-    confirmLanguageChange: 'Die bladsy word in die ander taal herlaai, en die kaartvorm sal leeg wees. Gaan voort?',
+    confirmLanguageChange:
+      'Die bladsy laai weer in die ander taal, en jy moet jou kaartbesonderhede weer invul. Gaan voort?',
   },
 
   page: {
     yourOrder: 'Jou bestelling',
     order: 'Bestelling',
     moreDetails: 'Meer besonderhede',
+    items: '{count} artikels',
+    total: 'Totaal',
+    shipping: 'Aflewering',
+    tax: 'Belasting',
+    taxIncluded: 'Belasting ingesluit',
     backToStore: 'Terug na die winkel',
     payTitle: 'Betaal {amount} aan {merchant}',
     stateTitle: '{heading} · {merchant}',
     footer: 'Jou kaartbesonderhede word in hierdie blaaier geënkripteer voordat dit gestuur word.',
     test: 'TOETS: geen geld beweeg nie',
     footerPlain: 'Veilige betalings deur Svc Payments',
-    chargeReversed: '’n Heffing wat te laat gekom het, is na jou kaart teruggegee. Jy hoef niks te doen nie.',
+    chargeReversed: '’n Betaling is te laat voltooi en na jou kaart terugbetaal. Jy hoef niks te doen nie.',
     noScript:
       'Om met ’n kaart te betaal, is JavaScript nodig, want jou kaartbesonderhede word in hierdie blaaier geënkripteer ' +
       'voordat dit gestuur word. Skakel asseblief JavaScript aan en herlaai die bladsy, of gaan terug na die winkel. ' +
@@ -47,6 +53,7 @@ export const af: Messages = {
 
   form: {
     heading: 'Betaal met kaart',
+    acceptedCards: 'Kaarte wat aanvaar word',
     cardNumber: 'Kaartnommer',
     cardNumberPlaceholder: '1234 1234 1234 1234',
     expiry: 'Vervaldatum',
@@ -57,8 +64,8 @@ export const af: Messages = {
     cvvHintFour: '4 syfers op die voorkant',
     holderName: 'Naam op die kaart',
     pay: 'Betaal',
-    lastPayment: 'Dit is die laaste poging.',
-    paymentsLeft: '{left} van {payments} pogings oor.',
+    lastPayment: 'Dit is jou laaste poging.',
+    paymentsLeft: 'Jy het {left} van {payments} pogings oor.',
     expiring:
       'Jy kan tot {time} hier betaal. Daarna word niks gehef nie, en jy kan die betaling weer in die winkel begin.',
     moreTime: 'Gee my nog 15 minute',
@@ -67,11 +74,11 @@ export const af: Messages = {
   },
 
   byCode: {
-    heading: 'Of skandeer om te betaal',
+    heading: 'Betaal met ’n ander toestel',
     summary: 'Betaal met ’n ander toestel',
     imageDescription: 'QR-kode wat hierdie betaling op ’n foon oopmaak',
-    note: 'Skandeer die kode met jou foon se kamera, of met ’n betaaltoep wat ons kodes aanvaar.',
-    continuesAutomatically: 'Hierdie bladsy gaan vanself voort wanneer dit betaal is.',
+    note: 'Skandeer hierdie kode met die ander toestel se kamera, of met ’n betaaltoep wat hierdie kode ondersteun.',
+    continuesAutomatically: 'Hierdie bladsy wys die kwitansie wanneer die betaling voltooi is.',
   },
 
   choice: {
@@ -81,8 +88,8 @@ export const af: Messages = {
 
   choiceErrors: {
     notAnAmount: 'Voer ’n bedrag soos 12,50 in.',
-    tooLittle: 'Die minste wat betaal kan word, is {least}.',
-    tooMuch: 'Die meeste wat hier betaal kan word, is {most}.',
+    tooLittle: 'Jy kan {least} of meer betaal.',
+    tooMuch: 'Jy kan hoogstens {most} hier betaal.',
   },
 
   fieldErrors: {
@@ -100,35 +107,45 @@ export const af: Messages = {
   },
 
   formErrors: {
-    otherPayerFailed:
-      'Iemand het probeer om dit op ’n ander toestel te betaal, en dit het nie geslaag nie. Jy kan hier voortgaan.',
+    otherPayerFailed: '’n Betaling op ’n ander toestel het nie geslaag nie. Jy kan hier betaal.',
     refused: 'Die betaling is nie aanvaar nie. Gaan jou besonderhede na en probeer weer.',
-    tooMany: 'Daar is nou te veel versoeke. Niks is gehef nie. Wag ’n minuut en probeer weer.',
+    tooMany: 'Baie betalings word nou vanaf jou netwerk gemaak. Niks is gehef nie. Wag ’n oomblik en druk weer Betaal.',
     notSent:
       'Ons kon nie jou betaling stuur nie. Gaan jou verbinding na en druk weer Betaal: jy sal nie twee keer betaal nie.',
     insecure:
-      'Hierdie bladsy is oor ’n onveilige verbinding oopgemaak, en daarom kan kaarte nie hier gebruik word nie.',
+      'Hierdie bladsy is oor ’n onveilige verbinding oopgemaak, en daarom kan jy nie hier met ’n kaart betaal nie.',
     cannotEncrypt:
       'Jou kaartbesonderhede kon nie geënkripteer word nie. Niks is gestuur nie. Herlaai die bladsy en probeer weer.',
+    challengeFailed: 'Die veiligheidskontrole op jou toestel het te lank geneem. Niks is gehef nie. Druk weer Betaal.',
   },
 
   refusals: {
     'card-key.not-in-use': 'Hierdie bladsy is verouderd. Herlaai dit en probeer weer. Niks is gehef nie.',
-    'live-mode.unavailable': 'Kaarte kan nog nie hier gebruik word nie. Niks is gehef nie.',
+    'live-mode.unavailable': 'Jy kan nog nie hier met ’n kaart betaal nie. Niks is gehef nie.',
+    'card.too-many-attempts':
+      'Hierdie kaart kan nie nou hier gebruik word nie. Gebruik ’n ander kaart, of probeer later weer. Niks is gehef nie.',
     'payable.mismatch':
       'Die bedrag van die bestelling het verander. Herlaai die bladsy en gaan dit na. Niks is gehef nie.',
   },
 
+  challenge: {
+    heading: 'Net ’n oomblik, asseblief',
+    note: 'Jou toestel doen ’n kort veiligheidskontrole wat kaarte teen misbruik beskerm. Jy hoef niks te doen nie. Die vorm verskyn wanneer die kontrole voltooi is.',
+    progress: '{percent} % klaar.',
+    done: 'Klaar. Jy kan nou betaal.',
+  },
+
   processing: {
     sendingHeading: 'Jou betaling word gestuur…',
+    busyHeading: 'Baie betalings word nou vanaf jou netwerk gemaak',
     offlineHeading: 'Jy is vanlyn',
     offlineNote:
-      'Jou betaling is nog nie gestuur nie, en niks is gehef nie. Hou hierdie bladsy oop: dit gaan vanself voort wanneer jy weer aanlyn is.',
+      'Jou betaling is nog nie gestuur nie, en niks is gehef nie. Hou hierdie bladsy oop: dit stuur die betaling wanneer jy weer aanlyn is.',
     heading: 'Besig om by jou bank te bevestig…',
     note: 'Dit neem ’n paar sekondes. Hou asseblief hierdie bladsy oop.',
     lateHeading: 'Dit neem langer as gewoonlik',
     stillChecking: 'Ons wag nog vir jou bank. Moenie weer betaal nie.',
-    lateNote: 'Hierdie bladsy wys die uitslag sodra dit bekend is. Jy kan dit toemaak en later terugkom.',
+    lateNote: 'Hierdie bladsy wys die uitslag sodra jou bank dit bevestig. Jy kan dit ook toemaak en later terugkom.',
     noScript: 'Hierdie bladsy kyk elke paar sekondes weer.',
   },
 
@@ -148,12 +165,14 @@ export const af: Messages = {
     card: 'Kaart',
     reference: 'Betalingsverwysing',
     date: 'Datum',
-    next: 'Die winkel word van jou betaling in kennis gestel. As jy ’n vraag oor jou bestelling het, vra die winkel en gee die betalingsverwysing.',
+    next: 'Ons bevestig jou betaling aan die winkel. As jy ’n vraag oor jou bestelling het, kontak die winkel en gee die betalingsverwysing.',
     returnTo: 'Terug na {merchant}',
-    returning: 'Jy word oor ’n paar sekondes teruggeneem.',
+    returning: 'Jy gaan oor ’n paar sekondes terug na die winkel.',
     stay: 'Bly op hierdie bladsy',
-    scanned: 'Die winkel se bladsy gaan vanself voort. Jy kan hierdie een toemaak.',
-    atTill: 'Die betaalpunt weet dit ook. Jy kan hierdie bladsy toemaak.',
+    print: 'Druk of bewaar die kwitansie',
+    scanned: 'Die ander toestel wys ook die betaling. Jy kan hierdie bladsy toemaak.',
+    atTill: 'Die betaalpunt ontvang ook die bevestiging. Jy kan hierdie bladsy toemaak.',
+    requested: 'Die sender van die versoek ontvang ook die bevestiging. Jy kan hierdie bladsy toemaak.',
   },
 
   closed: {
@@ -190,6 +209,21 @@ export const af: Messages = {
     },
   },
 
+  closedRequest: {
+    refused: {
+      heading: 'Hierdie betaling kan nie weer probeer word nie',
+      note: 'Te veel kaarte is geweier. Niks is gehef nie. Vra die sender van die versoek hoe jy anders kan betaal.',
+    },
+    expired: {
+      heading: 'Hierdie betaalversoek het verval',
+      note: 'Niks is gehef nie. Vra die sender vir ’n nuwe skakel.',
+    },
+    cancelled: {
+      heading: 'Hierdie betaalversoek is gekanselleer',
+      note: 'Niks is gehef nie. Vra die sender van die versoek as jy ’n vraag het.',
+    },
+  },
+
   notFound: {
     heading: 'Hierdie betaalbladsy bestaan nie',
     note: 'Die adres is onvolledig of nie meer geldig nie. Gaan terug na die winkel en begin weer met die betaling.',
@@ -197,14 +231,14 @@ export const af: Messages = {
 
   unavailable: {
     heading: 'Hierdie bladsy is nie nou beskikbaar nie',
-    note: 'As jy reeds Betaal gedruk het, moenie weer betaal nie: niks is verlore nie, en die uitslag sal hier gewys word.',
-    again: 'Hierdie bladsy probeer elke paar sekondes vanself weer. Jy kan dit ook toemaak en later terugkom.',
+    note: 'As jy reeds Betaal gedruk het, moenie weer betaal nie: jou betaling is nie verlore nie, en hierdie bladsy sal die uitslag wys.',
+    again: 'Hierdie bladsy probeer elke paar sekondes weer. Jy kan dit ook toemaak en later terugkom.',
   },
 
   atTill: {
-    heading: 'Hierdie betaalpunt het nog niks om te betaal nie',
+    heading: 'Daar is nog niks om by hierdie betaalpunt te betaal nie',
     note: 'Wag totdat die kassier klaar is en betaal dan hier.',
-    again: 'Hierdie bladsy kyk vanself weer.',
+    again: 'Hierdie bladsy kyk elke paar sekondes weer.',
   },
 
   unknownCode: {
@@ -273,5 +307,30 @@ export const af: Messages = {
   unknownDecline: {
     title: 'Die betaling het nie geslaag nie',
     next: 'Probeer weer, of gebruik ’n ander kaart.',
+  },
+
+  merchantContact: {
+    questions: 'Vrae? Kontak {merchant}:',
+    helpPage: 'Hulpbladsy',
+    terms: 'Bepalings en voorwaardes',
+  },
+
+  receiptMail: {
+    summary: 'Stuur die kwitansie per e-pos',
+    address: 'E-posadres',
+    send: 'Stuur die kwitansie',
+    note: 'Die adres word net vir hierdie e-pos gebruik en word nie gestoor nie.',
+    sent: 'Die kwitansie is gestuur. Dit kan ’n paar minute neem om aan te kom.',
+    failed: 'Die kwitansie kon nie gestuur word nie. Jou betaling is nie geraak nie. Probeer weer.',
+    limited:
+      'Vandag kan nie nog kwitansies vir hierdie betaling of na hierdie adres gestuur word nie. Jou betaling is nie geraak nie.',
+    invalid:
+      'Die kwitansie is nie gestuur nie, want hierdie e-posadres is nie korrek nie. Gaan dit na en probeer weer.',
+    subject: 'Kwitansie van {merchant}: {amount}',
+    heading: 'Jou betaling aan {merchant}',
+    reason:
+      'Jy kry hierdie e-pos omdat hierdie adres op die betaalbladsy ingetik is. As jy dit nie gedoen het nie, kan jy dit uitvee.',
+    reasonMerchant:
+      'Jy kry hierdie e-pos omdat {merchant} die kwitansie aan jou gestuur het. As jy nie daar betaal het nie, kan jy dit uitvee.',
   },
 };

@@ -34,13 +34,21 @@ export const en = {
   language: {
     label: 'Language',
     /** Confirmation before the page is loaded in another language while the form is not empty. */
-    confirmLanguageChange: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
+    confirmLanguageChange:
+      'The page loads again in the other language, and you must enter your card details again. Continue?',
   },
 
   page: {
     yourOrder: 'Your order',
     order: 'Order',
     moreDetails: 'More details',
+    /** Number of lines in the basket, before its total. */
+    items: '{count} items',
+    total: 'Total',
+    shipping: 'Delivery',
+    /** Tax that is added to the prices of the lines. */
+    tax: 'Tax',
+    taxIncluded: 'Tax included',
     backToStore: 'Back to store',
     payTitle: 'Pay {amount} to {merchant}',
     /** Title of a page without the form. */
@@ -48,7 +56,7 @@ export const en = {
     footer: 'Your card details are encrypted in this browser before they are sent.',
     test: 'TEST: no money moves',
     footerPlain: 'Secure payments by Svc Payments',
-    chargeReversed: 'A charge that came too late was given back to your card. You do not have to do anything.',
+    chargeReversed: 'A payment was completed too late and was refunded to your card. You do not have to do anything.',
     noScript:
       'Paying by card needs JavaScript, because your card details are encrypted in this browser before they are sent. ' +
       'Please switch JavaScript on and reload the page, or go back to the store. Nothing has been charged.',
@@ -56,6 +64,8 @@ export const en = {
 
   form: {
     heading: 'Pay by card',
+    /** Read by screen readers before the names of the card schemes. */
+    acceptedCards: 'Accepted cards',
     cardNumber: 'Card number',
     cardNumberPlaceholder: '1234 1234 1234 1234',
     expiry: 'Expiry date',
@@ -67,8 +77,8 @@ export const en = {
     holderName: 'Name on card',
     /** Text of the button, before the amount. */
     pay: 'Pay',
-    lastPayment: 'This is the last try.',
-    paymentsLeft: '{left} of {payments} tries left.',
+    lastPayment: 'This is your last attempt.',
+    paymentsLeft: 'You have {left} of {payments} attempts left.',
     /** Shown in the last minutes of a session. */
     expiring:
       'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
@@ -80,11 +90,11 @@ export const en = {
 
   /** Texts beside the QR code, for a payer who prefers to pay with a phone. */
   byCode: {
-    heading: 'Or scan to pay',
+    heading: 'Pay with another device',
     summary: 'Pay with another device',
     imageDescription: 'QR code that opens this payment on a phone',
-    note: 'Scan the code with the camera of your phone, or with a payment app that takes our codes.',
-    continuesAutomatically: 'This page goes on by itself when it is paid.',
+    note: 'Scan this code with the camera of the other device, or with a payment app that supports this code.',
+    continuesAutomatically: 'This page shows the receipt when the payment is complete.',
   },
 
   /** Labels of the fields in which the payer of an invoice may choose amount and tip. */
@@ -96,8 +106,8 @@ export const en = {
   /** Errors beside the fields for amount and tip. `{least}` and `{most}` are amounts. */
   choiceErrors: {
     notAnAmount: 'Enter an amount such as 12.50.',
-    tooLittle: 'The least that can be paid is {least}.',
-    tooMuch: 'The most that can be paid here is {most}.',
+    tooLittle: 'You can pay {least} or more.',
+    tooMuch: 'You can pay at most {most} here.',
   },
 
   /** Errors beside a field of the card form, after the payer left the field or pressed Pay. */
@@ -117,13 +127,15 @@ export const en = {
 
   /** Errors above the form, when the payment could not be started. */
   formErrors: {
-    otherPayerFailed: 'Somebody tried to pay this on another device, and it did not go through. You can go on here.',
+    otherPayerFailed: 'A payment on another device did not succeed. You can pay here.',
     refused: 'The payment was not accepted. Check your details and try again.',
-    tooMany: 'Too many requests at the moment. Nothing was charged. Wait a minute and try again.',
+    tooMany:
+      'Many payments are being made from your network now. Nothing was charged. Wait a moment and press Pay again.',
     notSent:
       'We could not send your payment. Check your connection and press Pay again: you will not be charged twice.',
-    insecure: 'This page was opened over an insecure connection, so cards cannot be paid with here.',
+    insecure: 'This page was opened over an insecure connection, so you cannot pay by card here.',
     cannotEncrypt: 'Your card details could not be encrypted. Nothing was sent. Reload the page and try again.',
+    challengeFailed: 'The security check on your device took too long. Nothing was charged. Press Pay again.',
   },
 
   /**
@@ -132,20 +144,34 @@ export const en = {
    */
   refusals: {
     'card-key.not-in-use': 'This page is out of date. Reload it and try again. Nothing was charged.',
-    'live-mode.unavailable': 'Cards cannot be paid with here yet. Nothing was charged.',
+    'live-mode.unavailable': 'You cannot pay by card here yet. Nothing was charged.',
+    'card.too-many-attempts':
+      'This card cannot be used here at the moment. Use another card, or try again later. Nothing was charged.',
     'payable.mismatch': 'The amount of the order has changed. Reload the page and check it. Nothing was charged.',
+  },
+
+  /** Shown while the browser solves a challenge, before the form or after the payer pressed Pay. */
+  challenge: {
+    heading: 'One moment, please',
+    note: 'Your device runs a short security check that protects cards from misuse. You do not have to do anything. The form appears when the check is complete.',
+    /** Announced by screen readers. */
+    progress: '{percent} % done.',
+    /** Announced by screen readers when the form appears. */
+    done: 'Done. You can pay now.',
   },
 
   processing: {
     sendingHeading: 'Sending your payment…',
+    /** Shown until the page sends the payment again, because too many payments of the payer's network are in flight. */
+    busyHeading: 'Many payments are being made from your network now',
     offlineHeading: 'You are offline',
     offlineNote:
-      'Your payment was not sent yet, and nothing was charged. Keep this page open: it goes on by itself when you are online again.',
+      'Your payment was not sent yet, and nothing was charged. Keep this page open: it sends the payment when you are online again.',
     heading: 'Confirming with your bank…',
     note: 'This takes a few seconds. Please keep this page open.',
     lateHeading: 'This is taking longer than usual',
     stillChecking: 'Still checking with your bank. Do not pay again.',
-    lateNote: 'This page shows the outcome as soon as it is known. You can close it and come back later.',
+    lateNote: 'This page shows the result as soon as your bank confirms it. You can also close it and come back later.',
     noScript: 'This page checks again every few seconds.',
   },
 
@@ -167,18 +193,20 @@ export const en = {
     reference: 'Payment reference',
     date: 'Date',
     /** The next step of the payer, on the receipt. */
-    next: 'The store is told of your payment. If you have a question about your order, ask the store and give the payment reference.',
+    next: 'We confirm your payment to the store. If you have a question about your order, contact the store and give the payment reference.',
     returnTo: 'Return to {merchant}',
-    returning: 'You will be taken back in a few seconds.',
+    returning: 'You will return to the store in a few seconds.',
     stay: 'Stay on this page',
-    scanned: 'The page of the shop goes on by itself. You can close this one.',
-    atTill: 'The till knows it too. You can close this page.',
+    print: 'Print or save the receipt',
+    scanned: 'The other device shows the payment too. You can close this page.',
+    atTill: 'The till receives the confirmation too. You can close this page.',
+    requested: 'The sender of the request receives the confirmation too. You can close this page.',
   },
 
   closed: {
     refused: {
       heading: 'This payment cannot be tried again',
-      note: '{payments} tries did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
+      note: '{payments} attempts did not succeed. Nothing was charged. Go back to the store to choose another way to pay.',
     },
     expired: {
       heading: 'This payment page has expired',
@@ -213,6 +241,22 @@ export const en = {
     },
   },
 
+  /** The texts of `closed` for a payment request: a person of the merchant sent its link. */
+  closedRequest: {
+    refused: {
+      heading: 'This payment cannot be tried again',
+      note: 'Too many cards were declined. Nothing was charged. Ask the sender of the request how else you can pay.',
+    },
+    expired: {
+      heading: 'This payment request has expired',
+      note: 'Nothing was charged. Ask the sender for a new link.',
+    },
+    cancelled: {
+      heading: 'This payment request was cancelled',
+      note: 'Nothing was charged. Ask the sender of the request if you have a question.',
+    },
+  },
+
   notFound: {
     heading: 'This payment page does not exist',
     note: 'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
@@ -221,15 +265,15 @@ export const en = {
   /** Shown while the service is unavailable, so that the state of the session is unknown. */
   unavailable: {
     heading: 'This page is not available at the moment',
-    note: 'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
-    again: 'This page tries again by itself every few seconds. You can also close it and come back later.',
+    note: 'If you have already pressed Pay, do not pay again: your payment is not lost, and this page will show the result.',
+    again: 'This page tries again every few seconds. You can also close it and come back later.',
   },
 
   /** Shown for the static code of a till that has no open invoice. */
   atTill: {
-    heading: 'This till has nothing to pay yet',
+    heading: 'Nothing to pay at this till yet',
     note: 'Wait until the cashier is done, then pay here.',
-    again: 'This page looks again by itself.',
+    again: 'This page checks again every few seconds.',
   },
 
   /** Shown to a payer who scanned an unknown code. */
@@ -297,13 +341,38 @@ export const en = {
     },
     '31': {
       title: 'Your bank did not confirm the payment',
-      next: 'If your bank shows the amount, it is given back. Try again, or use another card.',
+      next: 'If your bank shows the amount, you will get it back. Try again, or use another card.',
     },
   },
   /** Shown for a reason that has no text in `declines`. */
   unknownDecline: {
     title: 'The payment did not go through',
     next: 'Try again, or use another card.',
+  },
+
+  /** The merchant's contact below the page and in e-mailed receipts. Links follow after the colon. */
+  merchantContact: {
+    questions: 'Questions? Contact {merchant}:',
+    helpPage: 'Help page',
+    terms: 'Terms and conditions',
+  },
+
+  /** The form on the receipt, and the e-mail. */
+  receiptMail: {
+    summary: 'Send the receipt by e-mail',
+    address: 'E-mail address',
+    send: 'Send the receipt',
+    note: 'The address is used for this e-mail only, and is not stored.',
+    sent: 'The receipt was sent. It may take a few minutes to arrive.',
+    failed: 'The receipt could not be sent. Your payment is not affected. Try again.',
+    limited: 'No more receipts can be sent for this payment or to this address today. Your payment is not affected.',
+    invalid: 'The receipt was not sent, because this e-mail address is not correct. Check it and try again.',
+    subject: 'Receipt from {merchant}: {amount}',
+    heading: 'Your payment to {merchant}',
+    reason:
+      'You get this e-mail because this address was typed on the payment page. If you did not do this, you can delete it.',
+    reasonMerchant:
+      'You get this e-mail because {merchant} sent you the receipt. If you did not pay there, you can delete it.',
   },
 };
 

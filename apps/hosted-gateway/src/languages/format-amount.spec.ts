@@ -62,4 +62,13 @@ describe('formatTime', () => {
       '3 January 2026 at 00:05 SAST',
     );
   });
+
+  it.each([
+    ['Asia/Kathmandu', '21 November 2026 at 05:15 GMT+5:45'],
+    ['America/New_York', '20 November 2026 at 18:30 GMT-5'],
+    // A zone that this browser does not know.
+    ['Africa/Pretoria', '20 November 2026 at 23:30 UTC'],
+  ])('shows the offset of the zone %s: %s', (zone, text) => {
+    expect(formatTime(time, findFormat('en'), zone)).toBe(text);
+  });
 });

@@ -40,24 +40,17 @@ function amountFormat(currency: string): Intl.NumberFormat {
 }
 
 /**
- * Formats a time as "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone, so the script
- * replaces the text by local time.
+ * Formats a time as "20 November 2026 at 20:03 SAST", in the time zone of the merchant (M7), so that the page, the
+ * receipt and the merchant's statement have the same day. A browser that does not know the zone formats the time in UTC.
+ *
+ * @param timeZone IANA name
  */
 export function formatTime(
   isoTime: string,
   { dateTime, months }: { dateTime: string; months: readonly string[] },
-  timeZone?: string,
+  timeZone: string,
 ): string {
-  const parts = new Intl.DateTimeFormat('en-ZA', {
-    day: 'numeric',
-    month: 'numeric',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZoneName: 'short',
-    ...(timeZone === undefined ? {} : { timeZone }),
-  }).formatToParts(new Date(isoTime));
+  const parts = createTimeFormat(timeZone).formatToParts(new Date(isoTime));
   const valueOfType = Object.fromEntries(parts.map(({ type, value }) => [type, value])) as Record<
     Intl.DateTimeFormatPartTypes,
     string
@@ -65,4 +58,16 @@ export function formatTime(
   const month = months[Number(valueOfType.month) - 1] ?? valueOfType.month;
   const time = `${valueOfType.hour}:${valueOfType.minute} ${valueOfType.timeZoneName}`;
   return fill(dateTime, { day: Number(valueOfType.day), month, year: valueOfType.year, time });
+}
+
+function createTimeFormat(timeZone: string): Intl.DateTimeFormat {
+  const options = {
+    ...({ day: 'numeric', month: 'numeric', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const),
+    ...({ hourCycle: 'h23', timeZoneName: 'short' } as const),
+  };
+  try {
+    return new Intl.DateTimeFormat('en-ZA', { ...options, timeZone });
+  } catch {
+    return new Intl.DateTimeFormat('en-ZA', { ...options, timeZone: 'UTC' });
+  }
 }

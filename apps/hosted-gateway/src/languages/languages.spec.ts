@@ -131,8 +131,8 @@ describe('the text after a failed payment', () => {
   });
 
   it('contains the number of payments left', () => {
-    expect(buildPaymentsLeftText(getLanguage('en'), 4)).toBe('4 of 5 tries left.');
-    expect(buildPaymentsLeftText(getLanguage('en'), 1)).toBe('This is the last try.');
+    expect(buildPaymentsLeftText(getLanguage('en'), 4)).toBe('You have 4 of 5 attempts left.');
+    expect(buildPaymentsLeftText(getLanguage('en'), 1)).toBe('This is your last attempt.');
     expect(buildPaymentsLeftText(getLanguage('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');
   });
 });

@@ -26,13 +26,18 @@ export const st: Messages = {
   language: {
     label: 'Puo',
     confirmLanguageChange:
-      'Leqephe le tla bulwa hape ka puo e nngwe, mme foromo ya karete e tla ba feela. O tswela pele?',
+      'Leqephe le tla bulwa hape ka puo e nngwe, mme o tla tlameha ho kenya dintlha tsa karete hape. O tswela pele?',
   },
 
   page: {
     yourOrder: 'Odara ya hao',
     order: 'Odara',
     moreDetails: 'Dintlha tse ding',
+    items: 'Dintho tse {count}',
+    total: 'Kakaretso',
+    shipping: 'Thomelo',
+    tax: 'Lekgetho',
+    taxIncluded: 'Lekgetho le kenyeleditsweng',
     backToStore: 'Kgutlela lebenkeleng',
     payTitle: 'Lefa {amount} ho {merchant}',
     stateTitle: '{heading} · {merchant}',
@@ -40,7 +45,7 @@ export const st: Messages = {
     test: 'TEKO: ha ho tjhelete e tsamayang',
     footerPlain: 'Ditefo tse sireletsehileng ka Svc Payments',
     chargeReversed:
-      'Tjhelete e lefisitsweng morao ho nako e kgutliseditswe kareteng ya hao. Ha ho letho leo o lokelang ho le etsa.',
+      'Tefo e phethilwe morao ho nako, mme tjhelete e kgutliseditswe kareteng ya hao. Ha ho letho leo o lokelang ho le etsa.',
     noScript:
       'Ho lefa ka karete ho hloka JavaScript, hobane dintlha tsa karete ya hao di kenngwa khoutu ho browser ena pele di ' +
       'romelwa. Ka kopo bulela JavaScript mme o bule leqephe hape, kapa o kgutlele lebenkeleng. Ha ho tjhelete e ' +
@@ -49,6 +54,7 @@ export const st: Messages = {
 
   form: {
     heading: 'Lefa ka karete',
+    acceptedCards: 'Dikarete tse amohelwang',
     cardNumber: 'Nomoro ya karete',
     cardNumberPlaceholder: '1234 1234 1234 1234',
     expiry: 'E fella ka',
@@ -59,7 +65,7 @@ export const st: Messages = {
     cvvHintFour: 'Dinomoro tse 4 ka pele',
     holderName: 'Lebitso le kareteng',
     pay: 'Lefa',
-    lastPayment: 'Ena ke teko ya ho qetela.',
+    lastPayment: 'Ena ke teko ya hao ya ho qetela.',
     paymentsLeft: 'Ho setse diteko tse {left} ho tse {payments}.',
     expiring:
       'O ka lefa mona ho fihlela ka {time}. Kamora moo ha ho tjhelete e tla lefiswa, mme o ka qala tefo hape lebenkeleng.',
@@ -69,11 +75,11 @@ export const st: Messages = {
   },
 
   byCode: {
-    heading: 'Kapa sekena ho lefa',
+    heading: 'Lefa ka sesebediswa se seng',
     summary: 'Lefa ka sesebediswa se seng',
     imageDescription: 'Khoutu ya QR e bulang tefo ena founong',
-    note: 'Sekena khoutu ka khamera ya founo ya hao, kapa ka app ya ho lefa e amohelang dikhoutu tsa rona.',
-    continuesAutomatically: 'Leqephe lena le tswela pele ka bolona ha ho se ho lefilwe.',
+    note: 'Sekena khoutu ena ka khamera ya sesebediswa se seng, kapa ka app ya ho lefa e tshehetsang khoutu ena.',
+    continuesAutomatically: 'Leqephe lena le bontsha rasiti ha tefo e phethilwe.',
   },
 
   choice: {
@@ -83,8 +89,8 @@ export const st: Messages = {
 
   choiceErrors: {
     notAnAmount: 'Kenya tjhelete e kang 12.50.',
-    tooLittle: 'Bonyane bo ka lefuwang ke {least}.',
-    tooMuch: 'Boholo bo ka lefuwang mona ke {most}.',
+    tooLittle: 'O ka lefa {least} kapa ho feta.',
+    tooMuch: 'O ka lefa e sa feteng {most} mona.',
   },
 
   fieldErrors: {
@@ -102,34 +108,46 @@ export const st: Messages = {
   },
 
   formErrors: {
-    otherPayerFailed:
-      'Motho e mong o lekile ho lefa sena ka sesebediswa se seng, mme ha e a atleha. O ka tswela pele mona.',
+    otherPayerFailed: 'Tefo ka sesebediswa se seng ha e a atleha. O ka lefa mona.',
     refused: 'Tefo ha e a amohelwa. Hlahloba dintlha tsa hao mme o leke hape.',
-    tooMany: 'Dikopo di ngata haholo hajwale. Ha ho tjhelete e lefisitsweng. Ema motsotso mme o leke hape.',
+    tooMany:
+      'Ho etswa ditefo tse ngata marangrang a hao hajwale. Ha ho tjhelete e lefisitsweng. Ema hanyane mme o tobetse Lefa hape.',
     notSent:
       'Ha re a kgona ho romela tefo ya hao. Hlahloba kgokelo ya hao mme o tobetse Lefa hape: o ke ke wa lefiswa habedi.',
-    insecure: 'Leqephe lena le butswe ka kgokelo e sa sireletsehang, kahoo dikarete di ke ke tsa sebediswa mona.',
+    insecure: 'Leqephe lena le butswe ka kgokelo e sa sireletsehang, kahoo o ke ke wa lefa ka karete mona.',
     cannotEncrypt:
       'Dintlha tsa karete ya hao ha di a kgona ho kenngwa khoutu. Ha ho letho le rometsweng. Bula leqephe hape mme o leke hape.',
+    challengeFailed:
+      'Tlhahlobo ya tshireletso sesebedisweng sa hao e nkile nako e telele haholo. Ha ho tjhelete e lefisitsweng. Tobetsa Lefa hape.',
   },
 
   refusals: {
     'card-key.not-in-use': 'Leqephe lena ke la kgale. Le bule hape mme o leke hape. Ha ho tjhelete e lefisitsweng.',
-    'live-mode.unavailable': 'Dikarete ha di eso sebetse mona. Ha ho tjhelete e lefisitsweng.',
+    'live-mode.unavailable': 'O ke ke wa lefa ka karete mona hajwale. Ha ho tjhelete e lefisitsweng.',
+    'card.too-many-attempts':
+      'Karete ena e ke ke ya sebediswa mona hajwale. Sebedisa karete e nngwe, kapa o leke hape hamorao. Ha ho tjhelete e lefisitsweng.',
     'payable.mismatch':
       'Tjhelete ya odara e fetohile. Bula leqephe hape mme o e hlahlobe. Ha ho tjhelete e lefisitsweng.',
   },
 
+  challenge: {
+    heading: 'Ka kopo ema hanyane',
+    note: 'Sesebediswa sa hao se etsa tlhahlobo e kgutshwane ya tshireletso e sireletsang dikarete tshebedisong e mpe. Ha ho letho leo o lokelang ho le etsa. Foromo e tla hlaha ha tlhahlobo e phethilwe.',
+    progress: 'Ho phethilwe {percent} %.',
+    done: 'Ho phethilwe. O ka lefa jwale.',
+  },
+
   processing: {
     sendingHeading: 'Re romela tefo ya hao…',
+    busyHeading: 'Ho etswa ditefo tse ngata marangrang a hao hajwale',
     offlineHeading: 'Ha o a hokelwa inthaneteng',
     offlineNote:
-      'Tefo ya hao ha e eso romelwe, mme ha ho tjhelete e lefisitsweng. Boloka leqephe lena le butswe: le tla tswela pele ka bolona ha o se o hokeletswe hape.',
+      'Tefo ya hao ha e eso romelwe, mme ha ho tjhelete e lefisitsweng. Boloka leqephe lena le butswe: le tla romela tefo ha o se o hokeletswe hape.',
     heading: 'Re netefatsa le banka ya hao…',
     note: 'Sena se nka metsotswana e mmalwa. Ka kopo boloka leqephe lena le butswe.',
     lateHeading: 'Sena se nka nako e telele ho feta kamehla',
     stillChecking: 'Re sa emetse banka ya hao. O se ke wa lefa hape.',
-    lateNote: 'Leqephe lena le bontsha sephetho hang ha se tsebahala. O ka le kwala mme wa kgutla hamorao.',
+    lateNote: 'Leqephe lena le bontsha sephetho ha banka ya hao e se netefatsa. O ka le kwala mme wa kgutla hamorao.',
     noScript: 'Leqephe lena le sheba hape kamora metsotswana e mmalwa.',
   },
 
@@ -149,12 +167,14 @@ export const st: Messages = {
     card: 'Karete',
     reference: 'Nomoro ya tefo',
     date: 'Letsatsi',
-    next: 'Lebenkele le tsebiswa ka tefo ya hao. Haeba o na le potso ka odara ya hao, botsa lebenkele mme o fane ka nomoro ya tefo.',
+    next: 'Re netefatsa tefo ya hao lebenkeleng. Haeba o na le potso ka odara ya hao, ikopanye le lebenkele mme o fane ka nomoro ya tefo.',
     returnTo: 'Kgutlela ho {merchant}',
-    returning: 'O tla kgutlisetswa morao kamora metsotswana e mmalwa.',
+    returning: 'O tla kgutlela lebenkeleng kamora metsotswana e mmalwa.',
     stay: 'Dula leqepheng lena',
-    scanned: 'Leqephe la lebenkele le tswela pele ka bolona. O ka kwala lena.',
-    atTill: 'Khaontara ya ho lefa le yona e a tseba. O ka kwala leqephe lena.',
+    print: 'Hatisa kapa o boloke rasiti',
+    scanned: 'Sesebediswa se seng le sona se bontsha tefo. O ka kwala leqephe lena.',
+    atTill: 'Khaontara ya ho lefa le yona e fumana netefatso. O ka kwala leqephe lena.',
+    requested: 'Motho ya rometseng kopo le yena o fumana netefatso. O ka kwala leqephe lena.',
   },
 
   closed: {
@@ -191,6 +211,21 @@ export const st: Messages = {
     },
   },
 
+  closedRequest: {
+    refused: {
+      heading: 'Tefo ena e ke ke ya lekwa hape',
+      note: 'Dikarete tse ngata haholo di hannwe. Ha ho tjhelete e lefisitsweng. Botsa motho ya rometseng kopo hore o ka lefa jwang ka tsela e nngwe.',
+    },
+    expired: {
+      heading: 'Kopo ena ya tefo e feletswe ke nako',
+      note: 'Ha ho tjhelete e lefisitsweng. Kopa motho ya e rometseng linki e ntjha.',
+    },
+    cancelled: {
+      heading: 'Kopo ena ya tefo e hlakotswe',
+      note: 'Ha ho tjhelete e lefisitsweng. Botsa motho ya rometseng kopo haeba o na le potso.',
+    },
+  },
+
   notFound: {
     heading: 'Leqephe lena la tefo ha le yo',
     note: 'Aterese ha e a fella kapa ha e sa sebetsa. Kgutlela lebenkeleng mme o qale tefo hape.',
@@ -198,14 +233,14 @@ export const st: Messages = {
 
   unavailable: {
     heading: 'Leqephe lena ha le fumanehe hajwale',
-    note: 'Haeba o se o tobeditse Lefa, o se ke wa lefa hape: ha ho letho le lahlehileng, mme sephetho se tla bontshwa mona.',
-    again: 'Leqephe lena le leka hape ka bolona kamora metsotswana e mmalwa. O ka le kwala mme wa kgutla hamorao.',
+    note: 'Haeba o se o tobeditse Lefa, o se ke wa lefa hape: tefo ya hao ha e a lahleha, mme leqephe lena le tla bontsha sephetho.',
+    again: 'Leqephe lena le leka hape kamora metsotswana e mmalwa. O ka le kwala mme wa kgutla hamorao.',
   },
 
   atTill: {
-    heading: 'Khaontara ena ha e eso be le letho la ho lefuwa',
+    heading: 'Ha ho eso be le letho la ho lefuwa khaonteng ena',
     note: 'Ema ho fihlela molefisi a qetile, ebe o lefa mona.',
-    again: 'Leqephe lena le sheba hape ka bolona.',
+    again: 'Leqephe lena le sheba hape kamora metsotswana e mmalwa.',
   },
 
   unknownCode: {
@@ -274,5 +309,28 @@ export const st: Messages = {
   unknownDecline: {
     title: 'Tefo ha e a atleha',
     next: 'Leka hape, kapa o sebedise karete e nngwe.',
+  },
+
+  merchantContact: {
+    questions: 'O na le dipotso? Ikopanye le {merchant}:',
+    helpPage: 'Leqephe la thuso',
+    terms: 'Dipehelo le maemo',
+  },
+
+  receiptMail: {
+    summary: 'Romela rasiti ka imeile',
+    address: 'Aterese ya imeile',
+    send: 'Romela rasiti',
+    note: 'Aterese e sebediswa bakeng sa imeile ena feela, mme ha e bolokwe.',
+    sent: 'Rasiti e rometswe. E ka nka metsotso e mmalwa ho fihla.',
+    failed: 'Rasiti ha e a kgona ho romelwa. Tefo ya hao ha e a ameha. Leka hape.',
+    limited:
+      'Ha ho dirasiti tse ding tse ka romelwang kajeno bakeng sa tefo ena kapa atereseng ena. Tefo ya hao ha e a ameha.',
+    invalid: 'Rasiti ha e a romelwa, hobane aterese ena ya imeile ha e a nepahala. E hlahlobe mme o leke hape.',
+    subject: 'Rasiti e tswang ho {merchant}: {amount}',
+    heading: 'Tefo ya hao ho {merchant}',
+    reason:
+      'O fumana imeile ena hobane aterese ena e ngotswe leqepheng la tefo. Haeba ha se wena ya entseng sena, o ka e hlakola.',
+    reasonMerchant: 'O fumana imeile ena hobane {merchant} o o rometse rasiti. Haeba ha o a lefa moo, o ka e hlakola.',
   },
 };

@@ -26,20 +26,25 @@ export const xh: Messages = {
   language: {
     label: 'Ulwimi',
     confirmLanguageChange:
-      'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye ifomu yekhadi iza kuba ayinanto. Uyaqhubeka?',
+      'Iphepha liza kuvulwa kwakhona ngolunye ulwimi, kwaye kuza kufuneka ufake iinkcukacha zekhadi kwakhona. Uyaqhubeka?',
   },
 
   page: {
     yourOrder: 'Iodolo yakho',
     order: 'Iodolo',
     moreDetails: 'Iinkcukacha ezingakumbi',
+    items: 'Izinto ezi-{count}',
+    total: 'Isixa sisonke',
+    shipping: 'Ukuziswa',
+    tax: 'Irhafu',
+    taxIncluded: 'Irhafu equkiweyo',
     backToStore: 'Buyela evenkileni',
     payTitle: 'Hlawula {amount} ku-{merchant}',
     stateTitle: '{heading} · {merchant}',
     footer: 'Iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza phambi kokuba zithunyelwe.',
     test: 'UVAVANYO: akukho mali ihambayo',
     footerPlain: 'Iintlawulo ezikhuselekileyo nge-Svc Payments',
-    chargeReversed: 'Imali ebihlawuliswe emva kwexesha ibuyiselwe kwikhadi lakho. Akukho nto kufuneka uyenze.',
+    chargeReversed: 'Intlawulo igqitywe emva kwexesha, imali ibuyiselwe kwikhadi lakho. Akukho nto kufuneka uyenze.',
     noScript:
       'Ukuhlawula ngekhadi kufuna iJavaScript, kuba iinkcukacha zekhadi lakho ziguqulelwa ekhowudini kule bhrawuza ' +
       'phambi kokuba zithunyelwe. Nceda ulayite iJavaScript uze ulayishe iphepha kwakhona, okanye ubuyele evenkileni. ' +
@@ -48,6 +53,7 @@ export const xh: Messages = {
 
   form: {
     heading: 'Hlawula ngekhadi',
+    acceptedCards: 'Amakhadi amkelwayo',
     cardNumber: 'Inombolo yekhadi',
     cardNumberPlaceholder: '1234 1234 1234 1234',
     expiry: 'Umhla wokuphela',
@@ -58,7 +64,7 @@ export const xh: Messages = {
     cvvHintFour: 'Amanani ama-4 ngaphambili',
     holderName: 'Igama elisekhadini',
     pay: 'Hlawula',
-    lastPayment: 'Eli lilinge lokugqibela.',
+    lastPayment: 'Eli lilinge lakho lokugqibela.',
     paymentsLeft: 'Kusele amalinge ama-{left} kwama-{payments}.',
     expiring:
       'Ungahlawula apha de kube {time}. Emva koko akukho mali iya kuhlawuliswa, kwaye ungaqala ngokutsha ukuhlawula evenkileni.',
@@ -68,11 +74,11 @@ export const xh: Messages = {
   },
 
   byCode: {
-    heading: 'Okanye skena ukuze uhlawule',
+    heading: 'Hlawula ngesinye isixhobo',
     summary: 'Hlawula ngesinye isixhobo',
     imageDescription: 'Ikhowudi ye-QR evula le ntlawulo kwifowuni',
-    note: 'Skena ikhowudi ngekhamera yefowuni yakho, okanye nge-app yokuhlawula eyamkela iikhowudi zethu.',
-    continuesAutomatically: 'Eli phepha liziqhubela ngokwalo xa kuhlawulwe.',
+    note: 'Skena le khowudi ngekhamera yesinye isixhobo, okanye nge-app yokuhlawula eyixhasayo le khowudi.',
+    continuesAutomatically: 'Eli phepha libonisa irisithi xa intlawulo igqityiwe.',
   },
 
   choice: {
@@ -82,8 +88,8 @@ export const xh: Messages = {
 
   choiceErrors: {
     notAnAmount: 'Faka isixa esifana no-12.50.',
-    tooLittle: 'Esona sixa sincinane sinokuhlawulwa sesi-{least}.',
-    tooMuch: 'Esona sixa sikhulu sinokuhlawulwa apha sesi-{most}.',
+    tooLittle: 'Ungahlawula i-{least} nangaphezulu.',
+    tooMuch: 'Ungahlawula engadlulanga kwi-{most} apha.',
   },
 
   fieldErrors: {
@@ -101,34 +107,47 @@ export const xh: Messages = {
   },
 
   formErrors: {
-    otherPayerFailed: 'Kukho umntu ozame ukuhlawula oku ngesinye isixhobo, kodwa akuphumelelanga. Ungaqhubeka apha.',
+    otherPayerFailed: 'Intlawulo ngesinye isixhobo ayiphumelelanga. Ungahlawula apha.',
     refused: 'Intlawulo ayamkelwanga. Jonga iinkcukacha zakho uze uzame kwakhona.',
-    tooMany: 'Zininzi kakhulu izicelo okwangoku. Akukho mali ihlawulisiweyo. Linda umzuzu uze uzame kwakhona.',
+    tooMany:
+      'Zininzi iintlawulo ezenziwa kuthungelwano lwakho ngoku. Akukho mali ihlawulisiweyo. Linda umzuzwana uze ucofe u-Hlawula kwakhona.',
     notSent:
       'Asikwazanga ukuthumela intlawulo yakho. Jonga uqhagamshelo lwakho uze ucofe u-Hlawula kwakhona: awuyi kuhlawuliswa kabini.',
-    insecure: 'Eli phepha livulwe ngoqhagamshelo olungakhuselekanga, ngoko ke amakhadi awanakusetyenziswa apha.',
+    insecure: 'Eli phepha livulwe ngoqhagamshelo olungakhuselekanga, ngoko ke awunakuhlawula ngekhadi apha.',
     cannotEncrypt:
       'Iinkcukacha zekhadi lakho azikwazanga ukuguqulelwa ekhowudini. Akukho nto ithunyelweyo. Layisha iphepha kwakhona uze uzame kwakhona.',
+    challengeFailed:
+      'Uhlolo lokhuseleko kwisixhobo sakho luthathe ixesha elide kakhulu. Akukho mali ihlawulisiweyo. Cofa u-Hlawula kwakhona.',
   },
 
   refusals: {
     'card-key.not-in-use':
       'Eli phepha liphelelwe lixesha. Lilayishe kwakhona uze uzame kwakhona. Akukho mali ihlawulisiweyo.',
-    'live-mode.unavailable': 'Amakhadi akakasebenzi apha okwangoku. Akukho mali ihlawulisiweyo.',
+    'live-mode.unavailable': 'Awukakwazi ukuhlawula ngekhadi apha. Akukho mali ihlawulisiweyo.',
+    'card.too-many-attempts':
+      'Eli khadi alinakusetyenziswa apha okwangoku. Sebenzisa elinye ikhadi, okanye uzame kwakhona kamva. Akukho mali ihlawulisiweyo.',
     'payable.mismatch':
       'Isixa seodolo sitshintshile. Layisha iphepha kwakhona uze usijonge. Akukho mali ihlawulisiweyo.',
   },
 
+  challenge: {
+    heading: 'Nceda ulinde kancinci',
+    note: 'Isixhobo sakho senza uhlolo lokhuseleko olufutshane olukhusela amakhadi ekusetyenzisweni gwenxa. Akukho nto kufuneka uyenze. Ifomu iza kuvela xa uhlolo lugqityiwe.',
+    progress: 'Kugqitywe i-{percent} %.',
+    done: 'Kugqityiwe. Ungahlawula ngoku.',
+  },
+
   processing: {
     sendingHeading: 'Sithumela intlawulo yakho…',
+    busyHeading: 'Zininzi iintlawulo ezenziwa kuthungelwano lwakho ngoku',
     offlineHeading: 'Awuqhagamshelwanga kwi-intanethi',
     offlineNote:
-      'Intlawulo yakho ayikathunyelwa, kwaye akukho mali ihlawulisiweyo. Gcina eli phepha livuliwe: liziqhubela ngokwalo xa uphinde waqhagamsheleka.',
+      'Intlawulo yakho ayikathunyelwa, kwaye akukho mali ihlawulisiweyo. Gcina eli phepha livuliwe: liza kuthumela intlawulo xa uphinde waqhagamsheleka.',
     heading: 'Siqinisekisa nebhanki yakho…',
     note: 'Oku kuthatha imizuzwana embalwa. Nceda ugcine eli phepha livuliwe.',
     lateHeading: 'Oku kuthatha ixesha elide kunesiqhelo',
     stillChecking: 'Sisalinde ibhanki yakho. Musa ukuhlawula kwakhona.',
-    lateNote: 'Eli phepha libonisa isiphumo kamsinya nje sakwaziwa. Ungalivala uze ubuye kamva.',
+    lateNote: 'Eli phepha libonisa isiphumo xa ibhanki yakho isiqinisekisa. Ungalivala uze ubuye kamva.',
     noScript: 'Eli phepha lijonga kwakhona rhoqo emva kwemizuzwana embalwa.',
   },
 
@@ -148,12 +167,14 @@ export const xh: Messages = {
     card: 'Ikhadi',
     reference: 'Inombolo yentlawulo',
     date: 'Umhla',
-    next: 'Ivenkile iyaziswa ngentlawulo yakho. Ukuba unombuzo ngeodolo yakho, buza evenkileni uze unike inombolo yentlawulo.',
+    next: 'Siqinisekisa intlawulo yakho evenkileni. Ukuba unombuzo ngeodolo yakho, qhagamshelana nevenkile uze unike inombolo yentlawulo.',
     returnTo: 'Buyela ku-{merchant}',
-    returning: 'Uza kubuyiselwa emva kwemizuzwana embalwa.',
+    returning: 'Uza kubuyela evenkileni emva kwemizuzwana embalwa.',
     stay: 'Hlala kweli phepha',
-    scanned: 'Iphepha levenkile liziqhubela ngokwalo. Ungalivala eli.',
-    atTill: 'Ikhawuntara yokuhlawula nayo iyazi. Ungalivala eli phepha.',
+    print: 'Printa okanye ugcine irisithi',
+    scanned: 'Esinye isixhobo naso sibonisa intlawulo. Ungalivala eli phepha.',
+    atTill: 'Ikhawuntara yokuhlawula nayo ifumana isiqinisekiso. Ungalivala eli phepha.',
+    requested: 'Umthumeli wesicelo naye ufumana isiqinisekiso. Ungalivala eli phepha.',
   },
 
   closed: {
@@ -190,6 +211,21 @@ export const xh: Messages = {
     },
   },
 
+  closedRequest: {
+    refused: {
+      heading: 'Le ntlawulo ayinakuzanywa kwakhona',
+      note: 'Amakhadi amaninzi kakhulu aliwe. Akukho mali ihlawulisiweyo. Buza umthumeli wesicelo ukuba ungahlawula njani ngenye indlela.',
+    },
+    expired: {
+      heading: 'Esi sicelo sentlawulo siphelelwe lixesha',
+      note: 'Akukho mali ihlawulisiweyo. Cela umthumeli akunike ikhonkco elitsha.',
+    },
+    cancelled: {
+      heading: 'Esi sicelo sentlawulo sirhoxisiwe',
+      note: 'Akukho mali ihlawulisiweyo. Buza umthumeli wesicelo ukuba unombuzo.',
+    },
+  },
+
   notFound: {
     heading: 'Eli phepha lentlawulo alikho',
     note: 'Idilesi ayiphelelanga okanye ayisasebenzi. Buyela evenkileni uze uqalise intlawulo kwakhona.',
@@ -197,14 +233,14 @@ export const xh: Messages = {
 
   unavailable: {
     heading: 'Eli phepha alifumaneki okwangoku',
-    note: 'Ukuba sele ucofe u-Hlawula, musa ukuhlawula kwakhona: akukho nto ilahlekileyo, kwaye isiphumo siza kuboniswa apha.',
-    again: 'Eli phepha lizama kwakhona ngokwalo rhoqo emva kwemizuzwana embalwa. Ungalivala uze ubuye kamva.',
+    note: 'Ukuba sele ucofe u-Hlawula, musa ukuhlawula kwakhona: intlawulo yakho ayilahlekanga, kwaye eli phepha liza kubonisa isiphumo.',
+    again: 'Eli phepha lizama kwakhona rhoqo emva kwemizuzwana embalwa. Ungalivala uze ubuye kamva.',
   },
 
   atTill: {
-    heading: 'Le khawuntara ayikabi nanto ihlawulwayo',
+    heading: 'Akukabikho nto ihlawulwayo kule khawuntara',
     note: 'Linda umthathi-mali ade agqibe, uze uhlawule apha.',
-    again: 'Eli phepha lijonga kwakhona ngokwalo.',
+    again: 'Eli phepha lijonga kwakhona rhoqo emva kwemizuzwana embalwa.',
   },
 
   unknownCode: {
@@ -273,5 +309,27 @@ export const xh: Messages = {
   unknownDecline: {
     title: 'Intlawulo ayiphumelelanga',
     next: 'Zama kwakhona, okanye usebenzise elinye ikhadi.',
+  },
+
+  merchantContact: {
+    questions: 'Unemibuzo? Qhagamshelana no-{merchant}:',
+    helpPage: 'Iphepha loncedo',
+    terms: 'Imigaqo nemiqathango',
+  },
+
+  receiptMail: {
+    summary: 'Thumela irisithi nge-imeyile',
+    address: 'Idilesi ye-imeyile',
+    send: 'Thumela irisithi',
+    note: 'Idilesi isetyenziselwa le imeyile kuphela, kwaye ayigcinwa.',
+    sent: 'Irisithi ithunyelwe. Isenokuthatha imizuzu embalwa ukufika.',
+    failed: 'Irisithi ayikwazanga ukuthunyelwa. Intlawulo yakho ayichaphazeleki. Zama kwakhona.',
+    limited:
+      'Akukho zirisithi zimbi zinokuthunyelwa namhlanje zale ntlawulo okanye kule dilesi. Intlawulo yakho ayichaphazeleki.',
+    invalid: 'Irisithi ayithunyelwanga, kuba le dilesi ye-imeyile ayichanekanga. Yijonge uze uzame kwakhona.',
+    subject: 'Irisithi evela ku-{merchant}: {amount}',
+    heading: 'Intlawulo yakho eya ku-{merchant}',
+    reason: 'Ufumana le imeyile kuba le dilesi ibhalwe kwiphepha lokuhlawula. Ukuba asinguwe owenze oku, ungayicima.',
+    reasonMerchant: 'Ufumana le imeyile kuba u-{merchant} ukuthumelele irisithi. Ukuba awuhlawulanga apho, ungayicima.',
   },
 };

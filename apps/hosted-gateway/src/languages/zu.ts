@@ -26,20 +26,25 @@ export const zu: Messages = {
   language: {
     label: 'Ulimi',
     confirmLanguageChange:
-      'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi ifomu lekhadi lizobe lingenalutho. Uyaqhubeka?',
+      'Ikhasi lizovulwa kabusha ngolunye ulimi, futhi kuzodingeka ufake imininingwane yekhadi kabusha. Uyaqhubeka?',
   },
 
   page: {
     yourOrder: 'I-oda lakho',
     order: 'I-oda',
     moreDetails: 'Imininingwane eyengeziwe',
+    items: 'Izinto ezingu-{count}',
+    total: 'Isamba',
+    shipping: 'Ukulethwa',
+    tax: 'Intela',
+    taxIncluded: 'Intela ebandakanyiwe',
     backToStore: 'Buyela esitolo',
     payTitle: 'Khokha {amount} ku-{merchant}',
     stateTitle: '{heading} · {merchant}',
     footer: 'Imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi kokuba ithunyelwe.',
     test: 'ISIVIVINYO: akukho mali ehambayo',
     footerPlain: 'Izinkokhelo eziphephile nge-Svc Payments',
-    chargeReversed: 'Imali ebikhokhwe sekwephuzile ibuyiselwe ekhadini lakho. Akukho okumele ukwenze.',
+    chargeReversed: 'Inkokhelo iphothulwe sekwephuzile, imali ibuyiselwe ekhadini lakho. Akukho okumele ukwenze.',
     noScript:
       'Ukukhokha ngekhadi kudinga i-JavaScript, ngoba imininingwane yekhadi lakho ibethelwa kule bhrawuza ngaphambi ' +
       'kokuba ithunyelwe. Sicela uvule i-JavaScript bese ulayisha kabusha ikhasi, noma ubuyele esitolo. Akukho mali ' +
@@ -48,6 +53,7 @@ export const zu: Messages = {
 
   form: {
     heading: 'Khokha ngekhadi',
+    acceptedCards: 'Amakhadi amukelwayo',
     cardNumber: 'Inombolo yekhadi',
     cardNumberPlaceholder: '1234 1234 1234 1234',
     expiry: 'Usuku lokuphela',
@@ -58,7 +64,7 @@ export const zu: Messages = {
     cvvHintFour: 'Izinombolo ezi-4 ngaphambili',
     holderName: 'Igama elisekhadini',
     pay: 'Khokha',
-    lastPayment: 'Lona umzamo wokugcina.',
+    lastPayment: 'Lona umzamo wakho wokugcina.',
     paymentsLeft: 'Kusele imizamo engu-{left} kwengu-{payments}.',
     expiring:
       'Ungakhokha lapha kuze kube {time}. Emva kwalokho akukho mali ezokhokhwa, futhi ungaqala kabusha ukukhokha esitolo.',
@@ -68,11 +74,11 @@ export const zu: Messages = {
   },
 
   byCode: {
-    heading: 'Noma skena ukuze ukhokhe',
+    heading: 'Khokha ngenye idivayisi',
     summary: 'Khokha ngenye idivayisi',
     imageDescription: 'Ikhodi ye-QR evula le nkokhelo efonini',
-    note: 'Skena ikhodi ngekhamera yefoni yakho, noma nge-app yokukhokha eyamukela amakhodi ethu.',
-    continuesAutomatically: 'Leli khasi liziqhubekela lona uma sekukhokhiwe.',
+    note: 'Skena le khodi ngekhamera yenye idivayisi, noma nge-app yokukhokha eyisekelayo le khodi.',
+    continuesAutomatically: 'Leli khasi likhombisa irisidi uma inkokhelo isiphothuliwe.',
   },
 
   choice: {
@@ -82,8 +88,8 @@ export const zu: Messages = {
 
   choiceErrors: {
     notAnAmount: 'Faka inani elifana no-12.50.',
-    tooLittle: 'Okuncane okungakhokhwa ngu-{least}.',
-    tooMuch: 'Okuningi okungakhokhwa lapha ngu-{most}.',
+    tooLittle: 'Ungakhokha u-{least} noma ngaphezulu.',
+    tooMuch: 'Ungakhokha okungeqi ku-{most} lapha.',
   },
 
   fieldErrors: {
@@ -101,33 +107,46 @@ export const zu: Messages = {
   },
 
   formErrors: {
-    otherPayerFailed: 'Othile uzame ukukhokha lokhu ngenye idivayisi, kodwa akuphumelelanga. Ungaqhubeka lapha.',
+    otherPayerFailed: 'Inkokhelo ngenye idivayisi ayiphumelelanga. Ungakhokha lapha.',
     refused: 'Inkokhelo ayamukelwanga. Hlola imininingwane yakho bese uzama futhi.',
-    tooMany: 'Kunezicelo eziningi kakhulu njengamanje. Akukho mali ekhokhisiwe. Linda umzuzu bese uzama futhi.',
+    tooMany:
+      'Ziningi izinkokhelo ezenziwa kunethiwekhi yakho manje. Akukho mali ekhokhisiwe. Linda isikhashana bese ucindezela u-Khokha futhi.',
     notSent:
       'Asikwazanga ukuthumela inkokhelo yakho. Hlola uxhumano lwakho bese ucindezela u-Khokha futhi: ngeke ukhokhiswe kabili.',
-    insecure: 'Leli khasi livulwe ngoxhumano olungaphephile, ngakho amakhadi awakwazi ukusetshenziswa lapha.',
+    insecure: 'Leli khasi livulwe ngoxhumano olungaphephile, ngakho awukwazi ukukhokha ngekhadi lapha.',
     cannotEncrypt:
       'Imininingwane yekhadi lakho ayikwazanga ukubethelwa. Akukho okuthunyelwe. Layisha kabusha ikhasi bese uzama futhi.',
+    challengeFailed:
+      'Ukuhlola kokuphepha kudivayisi yakho kuthathe isikhathi eside kakhulu. Akukho mali ekhokhisiwe. Cindezela u-Khokha futhi.',
   },
 
   refusals: {
     'card-key.not-in-use':
       'Leli khasi seliphelelwe yisikhathi. Lilayishe kabusha bese uzama futhi. Akukho mali ekhokhisiwe.',
-    'live-mode.unavailable': 'Amakhadi awakasebenzi lapha okwamanje. Akukho mali ekhokhisiwe.',
+    'live-mode.unavailable': 'Awukakwazi ukukhokha ngekhadi lapha. Akukho mali ekhokhisiwe.',
+    'card.too-many-attempts':
+      'Leli khadi alikwazi ukusetshenziswa lapha njengamanje. Sebenzisa elinye ikhadi, noma uzame futhi kamuva. Akukho mali ekhokhisiwe.',
     'payable.mismatch': 'Inani le-oda lishintshile. Layisha kabusha ikhasi bese ulihlola. Akukho mali ekhokhisiwe.',
+  },
+
+  challenge: {
+    heading: 'Sicela ulinde kancane',
+    note: 'Idivayisi yakho yenza ukuhlola kokuphepha okufushane okuvikela amakhadi ekusetshenzisweni kabi. Akukho okudingeka ukwenze. Ifomu lizovela uma ukuhlola sekuqediwe.',
+    progress: 'Sekwenziwe u-{percent} %.',
+    done: 'Kuqediwe. Ungakhokha manje.',
   },
 
   processing: {
     sendingHeading: 'Sithumela inkokhelo yakho…',
+    busyHeading: 'Ziningi izinkokhelo ezenziwa kunethiwekhi yakho manje',
     offlineHeading: 'Awuxhunyiwe ku-inthanethi',
     offlineNote:
-      'Inkokhelo yakho ayikathunyelwa, futhi akukho mali ekhokhisiwe. Gcina leli khasi livuliwe: liziqhubekela lona uma usuxhumekile futhi.',
+      'Inkokhelo yakho ayikathunyelwa, futhi akukho mali ekhokhisiwe. Gcina leli khasi livuliwe: lizothumela inkokhelo uma usuxhumekile futhi.',
     heading: 'Siqinisekisa nebhange lakho…',
     note: 'Lokhu kuthatha imizuzwana embalwa. Sicela ugcine leli khasi livuliwe.',
     lateHeading: 'Lokhu kuthatha isikhathi eside kunokuvamile',
     stillChecking: 'Sisalinde ibhange lakho. Ungaphindi ukhokhe.',
-    lateNote: 'Leli khasi likhombisa umphumela ngokushesha uma waziwa. Ungalivala bese ubuya kamuva.',
+    lateNote: 'Leli khasi likhombisa umphumela uma ibhange lakho liwuqinisekisa. Ungalivala futhi ubuye kamuva.',
     noScript: 'Leli khasi liyahlola futhi njalo ngemizuzwana embalwa.',
   },
 
@@ -147,12 +166,14 @@ export const zu: Messages = {
     card: 'Ikhadi',
     reference: 'Inombolo yenkokhelo',
     date: 'Usuku',
-    next: 'Isitolo siyaziswa ngenkokhelo yakho. Uma unombuzo nge-oda lakho, buza isitolo bese unikeza inombolo yenkokhelo.',
+    next: 'Siqinisekisa inkokhelo yakho esitolo. Uma unombuzo nge-oda lakho, xhumana nesitolo bese unikeza inombolo yenkokhelo.',
     returnTo: 'Buyela ku-{merchant}',
-    returning: 'Uzobuyiselwa emuva emizuzwaneni embalwa.',
+    returning: 'Uzobuyela esitolo emizuzwaneni embalwa.',
     stay: 'Hlala kuleli khasi',
-    scanned: 'Ikhasi lesitolo liziqhubekela lona. Ungalivala leli.',
-    atTill: 'Ikhawunta yokukhokha nayo iyazi. Ungalivala leli khasi.',
+    print: 'Phrinta noma ulondoloze irisidi',
+    scanned: 'Enye idivayisi nayo ikhombisa inkokhelo. Ungalivala leli khasi.',
+    atTill: 'Ikhawunta yokukhokha nayo ithola isiqinisekiso. Ungalivala leli khasi.',
+    requested: 'Umthumeli wesicelo naye uthola isiqinisekiso. Ungalivala leli khasi.',
   },
 
   closed: {
@@ -189,6 +210,21 @@ export const zu: Messages = {
     },
   },
 
+  closedRequest: {
+    refused: {
+      heading: 'Le nkokhelo ayikwazi ukuzanywa futhi',
+      note: 'Amakhadi amaningi kakhulu anqatshiwe. Akukho mali ekhokhisiwe. Buza umthumeli wesicelo ukuthi ungakhokha kanjani ngenye indlela.',
+    },
+    expired: {
+      heading: 'Lesi sicelo senkokhelo siphelelwe isikhathi',
+      note: 'Akukho mali ekhokhisiwe. Cela umthumeli akunike isixhumanisi esisha.',
+    },
+    cancelled: {
+      heading: 'Lesi sicelo senkokhelo sikhanseliwe',
+      note: 'Akukho mali ekhokhisiwe. Buza umthumeli wesicelo uma unombuzo.',
+    },
+  },
+
   notFound: {
     heading: 'Leli khasi lokukhokha alikho',
     note: 'Ikheli aliphelele noma alisasebenzi. Buyela esitolo bese uqala inkokhelo kabusha.',
@@ -196,14 +232,14 @@ export const zu: Messages = {
 
   unavailable: {
     heading: 'Leli khasi alitholakali okwamanje',
-    note: 'Uma usuvele ucindezele u-Khokha, ungaphindi ukhokhe: akukho okulahlekile, futhi umphumela uzokhonjiswa lapha.',
-    again: 'Leli khasi lizama futhi ngokwalo njalo ngemizuzwana embalwa. Ungalivala futhi ubuye kamuva.',
+    note: 'Uma usuvele ucindezele u-Khokha, ungaphindi ukhokhe: inkokhelo yakho ayilahlekile, futhi leli khasi lizokhombisa umphumela.',
+    again: 'Leli khasi lizama futhi njalo ngemizuzwana embalwa. Ungalivala futhi ubuye kamuva.',
   },
 
   atTill: {
-    heading: 'Le khawunta ayikabi nalutho lokukhokhwa',
+    heading: 'Akukabikho okufanele kukhokhwe kule khawunta',
     note: 'Linda umkhokhisi aze aqede, bese ukhokha lapha.',
-    again: 'Leli khasi liyabheka futhi ngokwalo.',
+    again: 'Leli khasi liyahlola futhi njalo ngemizuzwana embalwa.',
   },
 
   unknownCode: {
@@ -272,5 +308,28 @@ export const zu: Messages = {
   unknownDecline: {
     title: 'Inkokhelo ayiphumelelanga',
     next: 'Zama futhi, noma usebenzise elinye ikhadi.',
+  },
+
+  merchantContact: {
+    questions: 'Unemibuzo? Xhumana no-{merchant}:',
+    helpPage: 'Ikhasi losizo',
+    terms: 'Imigomo nemibandela',
+  },
+
+  receiptMail: {
+    summary: 'Thumela irisidi nge-imeyili',
+    address: 'Ikheli le-imeyili',
+    send: 'Thumela irisidi',
+    note: 'Ikheli lisetshenziselwa le imeyili kuphela, futhi aligcinwa.',
+    sent: 'Irisidi lithunyelwe. Kungathatha imizuzu embalwa ukuthi lifike.',
+    failed: 'Irisidi alikwazanga ukuthunyelwa. Inkokhelo yakho ayithintekile. Zama futhi.',
+    limited:
+      'Awekho amanye amarisidi angathunyelwa namuhla ale nkokhelo noma kuleli kheli. Inkokhelo yakho ayithintekile.',
+    invalid: 'Irisidi alithunyelwanga, ngoba leli kheli le-imeyili alilungile. Lihlole bese uzama futhi.',
+    subject: 'Irisidi evela ku-{merchant}: {amount}',
+    heading: 'Inkokhelo yakho eya ku-{merchant}',
+    reason:
+      'Uthola le imeyili ngoba leli kheli libhalwe ekhasini lokukhokha. Uma kungewena okwenzile lokhu, ungayisusa.',
+    reasonMerchant: 'Uthola le imeyili ngoba u-{merchant} ukuthumelele irisidi. Uma ungakhokhanga lapho, ungayisusa.',
   },
 };

@@ -1,6 +1,7 @@
-import { type HostedPaymentSnapshot, type Mode, type NotificationFeed, notificationFields } from '@svc/contracts';
+import { type Mode, type NotificationFeed, notificationFields } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
+import type { HostedSnapshot } from '../payment-copies/payment-copy.js';
 import { decodeCursor, encodeCursor, type FeedCursor, START_CURSOR } from './feed-cursor.js';
 
 /** The owner of the notifications. */
@@ -13,7 +14,7 @@ interface FeedOwner {
 const PAGE_SIZE = 100;
 
 interface FeedRow extends FeedCursor {
-  readonly snapshot: HostedPaymentSnapshot;
+  readonly snapshot: HostedSnapshot;
   readonly superseded: boolean;
 }
 

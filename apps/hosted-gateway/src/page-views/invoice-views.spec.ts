@@ -13,7 +13,12 @@ import type { OrderDetails, PayablePage } from './pay-page-model.js';
 
 /** The order of an invoice, as decide-page.ts returns it: without links to a store. */
 const { backToStoreUrl: _, merchantOrderId: __, ...orderWithoutStore } = order;
-const invoice = { ...orderWithoutStore, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderDetails;
+const invoice = {
+  ...orderWithoutStore,
+  invoiceOrigin: 'till',
+  siteName: 'Market stall',
+  customFields: [],
+} satisfies OrderDetails;
 const withoutChoice = { amountCents: undefined, tipMaxCents: undefined };
 const invoiceForm = { ...openPage, ...invoice, merchantOrderId: undefined, choice: withoutChoice } as PayablePage;
 const renderWithoutLanguages = (
@@ -22,29 +27,8 @@ const renderWithoutLanguages = (
 ): string => removeLanguageLinks(renderHtml(model, { language }));
 
 describe('the page of a till’s invoice', () => {
-  it('shows line items as on a till receipt: quantity, name and amount, with a minus for returned items', () => {
-    const lines = [
-      { label: 'Rooibos cappuccino', quantity: 2, amountCents: 8_950 },
-      { label: 'Apples', quantity: 0.12345, amountCents: 323 },
-      { label: 'Bottle', quantity: -1, amountCents: -200 },
-      { label: '<b>Bag</b>', quantity: 1, amountCents: 0 },
-    ];
-    const text = readVisibleText(renderWithoutLanguages({ ...invoiceForm, lines }));
-    for (const shown of ['2 × Rooibos cappuccino R 89.50', '0.123 × Apples R 3.23', '-1 × Bottle −R 2.00', '&lt;b>Bag'])
-      expect(text).toContain(shown);
-    expect(readVisibleText(renderWithoutLanguages({ ...invoiceForm, lines }, getLanguage('af')))).toContain(
-      '0,123 × Apples R 3,23',
-    );
-    expect(text).not.toContain('1 × &lt;b>Bag');
-  });
-
-  it('shows only the first 4 of 500 line items, and the others after a click', () => {
-    const lines = Array.from({ length: 500 }, (_, index) => ({
-      ...{ label: `Line ${index}`, quantity: 1, amountCents: index },
-    }));
-    const [visible, folded] = renderWithoutLanguages({ ...invoiceForm, lines }).split('<details>');
-    expect([visible!.includes('Line 3'), visible!.includes('Line 4')]).toEqual([true, false]);
-    expect(folded).toContain('Line 499');
+  it('shows the name of the site', () => {
+    expect(readVisibleText(renderWithoutLanguages(invoiceForm))).toContain('Karoo Coffee Market stall');
   });
 
   it('shows no order reference if there is none', () => {
@@ -90,7 +74,7 @@ describe('the page of a closed invoice', () => {
   it('shows the receipt to its payer, without a link to a store', () => {
     const { returnUrl: _url, ...receipt } = paidPage;
     const text = readVisibleText(renderWithoutLanguages({ ...receipt, ...invoice }));
-    for (const shown of ['1VQ5K3P0ABCDEFGHJK', '20 November 2026', 'The till knows it too.'])
+    for (const shown of ['1VQ5K3P0ABCDEFGHJK', '20 November 2026', 'The till receives the confirmation too.'])
       expect(text).toContain(shown);
     expect(text).not.toContain('shop');
   });
@@ -121,5 +105,25 @@ describe('the page of a closed invoice', () => {
 
 test('the form of an invoice shows no number of payments left', () => {
   const declined = { ...declinedPage, ...invoice, paymentsLeft: undefined } as PayablePage;
-  expect(renderWithoutLanguages(declined)).not.toMatch(/tries left|notice-detail"><\/p>/);
+  expect(renderWithoutLanguages(declined)).not.toMatch(/attempts left|notice-detail"><\/p>/);
+});
+
+describe('the page of a payment request', () => {
+  const request = { ...invoice, invoiceOrigin: 'request' as const };
+
+  it.each(LANGUAGES)('has a text in $tag for each final state, which names neither a till nor a store', (language) => {
+    for (const state of closedStates) {
+      const html = renderWithoutLanguages({ ...request, state }, language);
+      const { heading, note } = language.messages.closedRequest[state];
+      expect(readVisibleText(html)).toContain(`${heading} ${note}`);
+      expect(html).not.toContain('<a ');
+    }
+  });
+
+  it('tells the payer that the sender receives the confirmation too', () => {
+    const { returnUrl: _url, ...receipt } = paidPage;
+    const text = readVisibleText(renderWithoutLanguages({ ...receipt, ...request }));
+    expect(text).toContain('The sender of the request receives the confirmation too.');
+    expect(text).not.toMatch(/till|other device/);
+  });
 });

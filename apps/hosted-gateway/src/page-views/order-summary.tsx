@@ -3,9 +3,11 @@
  * direction (bdi).
  */
 import type { Messages } from '../languages/en.js';
+import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
+import { MerchantLogo } from './merchant-look/merchant-look.js';
 import { useMessages } from './page-frame.js';
-import type { OrderDetails } from './pay-page-model.js';
+import type { OrderBasket, OrderDetails, OrderLine } from './pay-page-model.js';
 
 export function Amount({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> }) {
   const { format } = useMessages();
@@ -21,20 +23,24 @@ export function OrderSummary({
   without?: readonly ('amount' | 'order')[];
 }) {
   const { page, format } = useMessages();
-  const { shown, folded } = foldFields([...order.customFields, ...buildLineFields(order, format)]);
+  const { shown, folded } = foldFields(order.customFields);
   const reference = without.includes('order') ? undefined : order.merchantOrderId;
-  const isLong = formatAmount(order.amountCents, order.currencyISOCode, format).length > 12;
+  const { length } = formatAmount(order.amountCents, order.currencyISOCode, format);
   return (
     <section class="summary" aria-label={page.yourOrder}>
       <p class="merchant">
-        <MerchantMark name={order.merchantName} />
+        {order.look?.logo === undefined ? (
+          <MerchantMark name={order.merchantName} />
+        ) : (
+          <MerchantLogo logo={order.look.logo} name={order.merchantName} />
+        )}
         <span>
-          <bdi class="merchant-name">{order.merchantName}</bdi>
+          {order.look?.logo === undefined ? <bdi class="merchant-name">{order.merchantName}</bdi> : null}
           {order.siteName ? <bdi class="site-name">{order.siteName}</bdi> : null}
         </span>
       </p>
       {without.includes('amount') ? null : (
-        <p class={isLong ? 'amount long' : 'amount'}>
+        <p class={length > 15 ? 'amount longest' : length > 12 ? 'amount long' : 'amount'}>
           <Amount of={order} />
         </p>
       )}
@@ -56,8 +62,104 @@ export function OrderSummary({
           </dl>
         </details>
       ) : null}
+      {order.basket === undefined ? null : <BasketView basket={order.basket} currencyISOCode={order.currencyISOCode} />}
     </section>
   );
+}
+
+/** A basket with more lines scrolls, so that it does not push the form off the screen. */
+const MAX_LINES_WITHOUT_SCROLLING = 10;
+
+/**
+ * The basket like a till receipt. On a phone it is folded, unless it has only one line. The table is outside of <details>,
+ * so that the style sheet can always show it on a wide screen and on paper, without a script.
+ */
+function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currencyISOCode: string }) {
+  const { page } = useMessages();
+  const { lines, totalCents, shippingCents, tax } = basket;
+  const count = fill(page.items, { count: lines.length });
+  const taxRow = tax && (
+    <AmountRow label={tax.isIncluded ? page.taxIncluded : page.tax} cents={tax.amountCents} {...{ currencyISOCode }} />
+  );
+  // A scrolling element must be reachable with the keyboard.
+  const scrolling =
+    lines.length > MAX_LINES_WITHOUT_SCROLLING
+      ? ({ class: 'lines scrolling', role: 'region', tabIndex: 0, 'aria-label': count } as const)
+      : { class: 'lines' };
+  return (
+    <div class="basket">
+      {lines.length === 1 ? null : (
+        <details>
+          <summary>
+            {count} · <Amount of={{ amountCents: totalCents, currencyISOCode }} />
+          </summary>
+        </details>
+      )}
+      <div class="folded">
+        <div {...scrolling}>
+          <table>
+            <tbody>
+              {lines.map((line) => (
+                <LineRow line={line} currencyISOCode={currencyISOCode} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <div class="totals">
+          <table>
+            <tbody>
+              {shippingCents === undefined ? null : (
+                <AmountRow label={page.shipping} cents={shippingCents} currencyISOCode={currencyISOCode} />
+              )}
+              {tax?.isIncluded === false ? taxRow : null}
+              <AmountRow label={page.total} cents={totalCents} currencyISOCode={currencyISOCode} class="total" />
+              {tax?.isIncluded === true ? taxRow : null}
+            </tbody>
+          </table>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** A line: its name, below it the quantity and the price of a unit unless the quantity is 1, and its total. */
+function LineRow({ line, currencyISOCode }: { line: OrderLine; currencyISOCode: string }) {
+  const { format } = useMessages();
+  const { label, quantity, unitPriceCents, amountCents } = line;
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{label}</bdi>
+        {quantity === 1 ? null : (
+          <small>
+            {formatQuantity(quantity, format)} ×{' '}
+            <SignedAmount cents={unitPriceCents} currencyISOCode={currencyISOCode} />
+          </small>
+        )}
+      </th>
+      <td>
+        <SignedAmount cents={amountCents} currencyISOCode={currencyISOCode} />
+      </td>
+    </tr>
+  );
+}
+
+function AmountRow(props: { label: string; cents: number; currencyISOCode: string; class?: string }) {
+  return (
+    <tr class={props.class}>
+      <th scope="row">{props.label}</th>
+      <td>
+        <SignedAmount cents={props.cents} currencyISOCode={props.currencyISOCode} />
+      </td>
+    </tr>
+  );
+}
+
+/** The amount of a returned item has a minus. */
+function SignedAmount({ cents, currencyISOCode }: { cents: number; currencyISOCode: string }) {
+  const { format } = useMessages();
+  const amount = formatAmount(Math.abs(cents), currencyISOCode, format);
+  return <bdi class="money">{cents < 0 ? `−${amount}` : amount}</bdi>;
 }
 
 /**
@@ -92,20 +194,10 @@ export function Fact({ label, value }: { label: string; value: string }) {
 
 type Fields = OrderDetails['customFields'];
 
-/** The line items of a till's invoice, as on a till receipt. The amount of a returned item has a minus. */
-function buildLineFields({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
-  return lines.map(({ label, quantity, amountCents }) => {
-    const amount = formatAmount(Math.abs(amountCents), currencyISOCode, format);
-    return {
-      key: quantity === 1 ? label : `${formatQuantity(quantity, format)} × ${label}`,
-      value: amountCents < 0 ? `−${amount}` : amount,
-    };
-  });
-}
-
 /** The quantity, rounded to a thousandth, which is the precision of scales. */
 function formatQuantity(quantity: number, { decimalMark }: Messages['format']): string {
-  return String(Math.round(quantity * 1_000) / 1_000).replace('.', decimalMark);
+  const rounded = String(Math.round(Math.abs(quantity) * 1_000) / 1_000).replace('.', decimalMark);
+  return quantity < 0 ? `−${rounded}` : rounded;
 }
 
 /**

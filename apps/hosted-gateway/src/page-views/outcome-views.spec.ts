@@ -30,7 +30,7 @@ describe('the payment page', () => {
     const html = renderHtml(verificationPage);
     expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
     expect(readVisibleText(html)).toContain('Nothing is charged before you have confirmed.');
-    for (const shown of ['20 November 2026 at 18:18 UTC', '20 November 2026 at 18:03 UTC', '**** 3220', 'R 123.45'])
+    for (const shown of ['20 November 2026 at 20:18 SAST', '20 November 2026 at 20:03 SAST', '**** 3220', 'R 123.45'])
       expect(readVisibleText(html)).toContain(shown);
     expect(html).toContain('href="?sessionId=1&amp;card=another"');
     expect(html).toMatch(/<noscript><meta http-equiv="refresh"/);
@@ -42,11 +42,11 @@ describe('the payment page', () => {
   it('shows reversed charges in every state, with amount, card and time', () => {
     for (const model of sessionPages) {
       const text = readVisibleText(renderHtml({ ...model, reversedCharges } as PayPageModel));
-      for (const shown of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
+      for (const shown of ['was refunded to your card', 'R 99.00', '**** 0119', '20 November 2026 at 20:04 SAST'])
         expect(text).toContain(shown);
     }
-    expect(renderHtml({ ...openPage, reversedCharges: [] })).not.toContain('given back');
-    expect(renderHtml(openPage)).not.toContain('given back');
+    expect(renderHtml({ ...openPage, reversedCharges: [] })).not.toContain('refunded');
+    expect(renderHtml(openPage)).not.toContain('refunded');
   });
 
   it('shows the initial of any merchant name, in a colour that depends on the name', () => {
@@ -62,7 +62,7 @@ describe('the payment page', () => {
 
   it('is a receipt in state succeeded, with a link to the shop that works without scripts', () => {
     const html = renderHtml(paidPage);
-    for (const shown of ['Payment successful', '1VQ5K3P0ABCDEFGHJK', '20 November 2026 at 18:03 UTC', 'R 123.45']) {
+    for (const shown of ['Payment successful', '1VQ5K3P0ABCDEFGHJK', '20 November 2026 at 20:03 SAST', 'R 123.45']) {
       expect(readVisibleText(html)).toContain(shown);
     }
     expect(html).toContain(

@@ -16,6 +16,7 @@ import type {
   TillPage,
   VerificationPage,
 } from './pay-page-model.js';
+import { ReceiptMail } from './receipt-mail/receipt-mail-form.js';
 import { buildSafeHref } from './safe-link.js';
 
 /**
@@ -45,6 +46,31 @@ export function ProcessingView({ hidden = false, isLate = false }: { hidden?: bo
   );
 }
 
+/**
+ * The view while the browser solves a challenge. It needs nothing from the payer: no picture, no sound, no pointer. The
+ * status is outside of the view, so that screen readers announce the end, too, when the view is hidden.
+ */
+export function ChallengeView({ hidden }: { hidden: boolean }) {
+  const { challenge, page } = useMessages();
+  return (
+    <>
+      <section class="method outcome" id="challenge-view" hidden={hidden}>
+        <h1 id="challenge-heading" tabIndex={-1}>
+          {challenge.heading}
+        </h1>
+        {hidden ? null : (
+          <noscript>
+            <p class="notice">{page.noScript}</p>
+          </noscript>
+        )}
+        <p>{challenge.note}</p>
+        <progress id="challenge-progress" max={1} value={0} aria-labelledby="challenge-heading" />
+      </section>
+      <p class="for-screen-readers" id="challenge-status" role="status" />
+    </>
+  );
+}
+
 /** The view for a payer who must confirm the payment on the bank's page. */
 export function VerificationView({ model }: { model: VerificationPage }) {
   const frame = useFrame();
@@ -66,10 +92,7 @@ export function VerificationView({ model }: { model: VerificationPage }) {
         </a>
       )}
       <p class="hint">
-        {verification.until}{' '}
-        <time class="local-time" dateTime={model.until}>
-          {formatTime(model.until, format, 'UTC')}
-        </time>
+        {verification.until} <time dateTime={model.until}>{formatTime(model.until, format, model.untilTimeZone)}</time>
       </p>
     </section>
   );
@@ -99,9 +122,7 @@ function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyI
         <div class="fact">
           <dt>{paid.date}</dt>
           <dd>
-            <time class="local-time" dateTime={of.at}>
-              {formatTime(of.at, format, 'UTC')}
-            </time>
+            <time dateTime={of.at}>{formatTime(of.at, format, of.timeZone ?? 'UTC')}</time>
           </dd>
         </div>
       )}
@@ -123,8 +144,11 @@ export function ReversedChargesNotice({ charges }: { charges: readonly ReversedC
   );
 }
 
+/** The text with the receiver of the confirmation, if the payer does not return to a store. */
+const PAID_TEXTS = { session: 'scanned', till: 'atTill', request: 'requested' } as const;
+
 export function PaidView({ model }: { model: PaidPage }) {
-  const { page, paid } = useMessages();
+  const { page, paid, receiptMail } = useMessages();
   const succeeded = model.state === 'succeeded';
   return (
     <section class="method outcome">
@@ -140,11 +164,16 @@ export function PaidView({ model }: { model: PaidPage }) {
       </dl>
       {model.paymentReference === undefined ? null : <p class="next">{paid.next}</p>}
       {model.returnUrl === undefined ? (
-        <p>{model.isAtTill ? paid.atTill : paid.scanned}</p>
+        <p class="next">{paid[PAID_TEXTS[model.invoiceOrigin ?? 'session']]}</p>
       ) : (
         <a class="primary" id="return-link" {...buildSafeHref(model.returnUrl)}>
           <bdi>{fill(paid.returnTo, { merchant: model.merchantName })}</bdi>
         </a>
+      )}
+      {model.paymentReference === undefined ? null : (
+        <button class="plain" type="button" id="print" hidden>
+          {paid.print}
+        </button>
       )}
       {succeeded && model.returnUrl !== undefined ? (
         <p class="hint">
@@ -155,6 +184,7 @@ export function PaidView({ model }: { model: PaidPage }) {
           </button>
         </p>
       ) : null}
+      {model.receiptMail === undefined ? null : <ReceiptMail form={model.receiptMail} texts={receiptMail} />}
     </section>
   );
 }
@@ -167,10 +197,11 @@ export function ClosedView({ model }: { model: ClosedPage }) {
 
 /** The texts of a closed page. Only the page of a till can be paused. */
 export function findClosedTexts(
-  { state, isAtTill }: Pick<ClosedPage, 'state' | 'isAtTill'>,
-  { closed, closedAtTill }: Messages,
+  { state, invoiceOrigin }: Pick<ClosedPage, 'state' | 'invoiceOrigin'>,
+  { closed, closedAtTill, closedRequest }: Messages,
 ): { heading: string; note: string } {
-  return isAtTill || state === 'paused' ? closedAtTill[state] : closed[state];
+  if (state === 'paused' || invoiceOrigin === 'till') return closedAtTill[state];
+  return invoiceOrigin === 'request' ? closedRequest[state] : closed[state];
 }
 
 export function NotFoundView({ model }: { model: NotFoundPage }) {

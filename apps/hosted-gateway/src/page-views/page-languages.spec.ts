@@ -16,6 +16,7 @@ import {
   order,
   paidPage,
   readVisibleText,
+  receiptMailPages,
   renderHtml,
   reversedCharges,
 } from '../../test/pages.js';
@@ -27,11 +28,13 @@ const language = createBracketedLanguage(en);
 
 /** Texts that do not come from messages: numbers, dates, the merchant's texts, and `K`, the initial of its name. */
 const NOT_FROM_MESSAGES = [
+  ...['help@karoo.example', '+27 21 555 0100'],
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
-  ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
+  ...[/\d × /, 'Visa', 'Mastercard', 'Amex', 'Diners', 'Discover', 'JCB', 'UnionPay', 'Maestro'],
+  ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d SAST/, /← /, /·/, /^K | K /],
 ];
 const AT_TILL = {
-  isAtTill: true,
+  invoiceOrigin: 'till',
   returnUrl: undefined,
   choice: { amountCents: { min: 100, max: 500 }, tipMaxCents: 100 },
 };
@@ -46,6 +49,12 @@ const pages: [string, PayPageModel][] = [
   ...allPages
     .filter((model) => 'sessionId' in model)
     .map((model): [string, PayPageModel] => [`${model.state} at a till`, { ...model, ...AT_TILL } as PayPageModel]),
+  ...allPages
+    .filter((model) => 'sessionId' in model)
+    .map((model): [string, PayPageModel] => [
+      `${model.state} of a payment request`,
+      { ...model, ...AT_TILL, invoiceOrigin: 'request' } as PayPageModel,
+    ]),
   ...Object.keys(en.declines).map((errorReference): [string, PayPageModel] => [
     `declined ${errorReference}`,
     { ...declinedPage, decline: { errorReference, message: '' } },
@@ -54,12 +63,29 @@ const pages: [string, PayPageModel][] = [
     'declined for an unknown reason',
     { ...declinedPage, decline: { errorReference: '99', message: '' }, paymentsLeft: 1 },
   ],
+  ['open with a basket', { ...openPage, basket: buildBasket(true) }],
+  ['open with a challenge', { ...openPage, challenge: 'a.b.1000.1.c.d' }],
+  ...receiptMailPages.map((model): [string, PayPageModel] => [
+    `paid, with a look, and a receipt by e-mail: ${model.receiptMail?.result ?? 'not sent'}`,
+    model,
+  ]),
   ['paid on another device', { ...paidPage, returnUrl: undefined } as unknown as PayPageModel],
 ];
 
 function optionalFields() {
   const customFields = Array.from({ length: 9 }, () => ({ key: 'Beans', value: 'Ethiopia Guji' }));
-  return { isTest: true, reversedCharges, customFields, code: 'https://pay.example/c/01234567890123456789' };
+  const code = 'https://pay.example/c/01234567890123456789';
+  return { isTest: true, reversedCharges, customFields, code, basket: buildBasket(false) };
+}
+
+function buildBasket(isIncluded: boolean) {
+  const line = { label: 'Beans', quantity: 2, unitPriceCents: 100, amountCents: 200 };
+  return {
+    lines: Array.from({ length: 11 }, () => line),
+    totalCents: 2_500,
+    shippingCents: 100,
+    tax: { amountCents: 200, isIncluded },
+  };
 }
 
 /** Returns the text that is outside of brackets. */
@@ -101,7 +127,8 @@ test('every message that the server renders is on one of these pages', () => {
     .join(' ')
     .replace(/&#39;|&#x27;/g, "'")
     .replaceAll('&quot;', '"');
-  // The names with an underscore are formats, texts that only the script shows, and texts of error responses.
+  // The names with an underscore are formats, texts that only the script shows, and texts of error responses and
+  // e-mails.
   const {
     format: _format,
     language: { confirmLanguageChange: _confirmLanguageChange, ...switchTexts },
@@ -109,17 +136,37 @@ test('every message that the server renders is on one of these pages', () => {
     fieldErrors: _fieldErrors,
     formErrors: _formErrors,
     refusals: _refusals,
+    challenge: { progress: _progress, done: _done, ...challengeTexts },
     processing,
     paid,
     form,
+    receiptMail: {
+      subject: _subject,
+      heading: _heading,
+      reason: _reason,
+      reasonMerchant: _reasonMerchant,
+      ...receiptMailTexts
+    },
     ...rest
   } = language.messages;
-  const { sendingHeading: _sending, offlineHeading: _offline, offlineNote: _note, ...processingTexts } = processing;
+  const {
+    sendingHeading: _sending,
+    busyHeading: _busy,
+    offlineHeading: _offline,
+    offlineNote: _offlineNote,
+    ...processingTexts
+  } = processing;
   const { returning: _returning, ...paidTexts } = paid;
   const { cvvHint: _cvvHint, cvvHintFour: _cvvHintFour, expiring: _expiring, ...formTexts } = form;
-  const missing = listTexts({ switchTexts, processingTexts, paidTexts, formTexts, ...rest }).filter(
-    (text) => !shown.includes(text.split(/\{\w+\}/)[0]!),
-  );
+  const missing = listTexts({
+    switchTexts,
+    challengeTexts,
+    processingTexts,
+    paidTexts,
+    formTexts,
+    receiptMailTexts,
+    ...rest,
+  }).filter((text) => !shown.includes(text.split(/\{\w+\}/)[0]!));
   expect(missing).toEqual([]);
 });
 

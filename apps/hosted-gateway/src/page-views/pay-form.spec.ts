@@ -64,8 +64,8 @@ describe('the card form', () => {
     const text = readVisibleText(renderHtml(declinedPage));
     expect(text).toContain('There is not enough money on this card');
     expect(text).toContain('Nothing was charged.');
-    expect(text).toContain('4 of 5 tries left.');
-    expect(readVisibleText(renderHtml({ ...declinedPage, paymentsLeft: 1 }))).toContain('This is the last try.');
+    expect(text).toContain('You have 4 of 5 attempts left.');
+    expect(readVisibleText(renderHtml({ ...declinedPage, paymentsLeft: 1 }))).toContain('This is your last attempt.');
     expect(renderHtml(declinedPage)).toContain('role="alert"');
     expect(renderHtml(openPage)).not.toContain('id="decline"');
   });
@@ -93,7 +93,7 @@ describe('the page for another device', () => {
       const html = renderHtml({ ...model, code });
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
       expect(html).toContain('<path fill="#fff" d="M0 0h');
-      expect(readVisibleText(html)).toContain('Scan the code with the camera of your phone');
+      expect(readVisibleText(html)).toContain('Scan this code with the camera of the other device');
       // On a phone, the style sheet shows the code only when this element is open.
       expect(html).toContain('<details><summary>Pay with another device</summary></details>');
       expect(html).not.toMatch(/\sstyle=|<img/);
@@ -106,7 +106,7 @@ describe('the page for another device', () => {
     for (const state of ['succeeded', 'already-paid'] as const) {
       const { backToStoreUrl: __, ...withoutStoreLinks } = receipt;
       const html = renderHtml({ ...withoutStoreLinks, state });
-      expect(readVisibleText(html)).toContain('The page of the shop goes on by itself.');
+      expect(readVisibleText(html)).toContain('The other device shows the payment too.');
       expect(removeLanguageLinks(html)).not.toContain('<a ');
     }
     for (const state of closedStates)
@@ -124,7 +124,7 @@ describe('the page for another device', () => {
 
   it('shows the merchant of a till’s static code, and reloads until there is an open invoice', () => {
     const html = removeLanguageLinks(renderHtml({ state: 'till', merchantName: '<b>Karoo</b>' }));
-    expect(readVisibleText(html)).toContain('This till has nothing to pay yet');
+    expect(readVisibleText(html)).toContain('Nothing to pay at this till yet');
     expect(html).toContain('&lt;b>Karoo');
     expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"');
     expect(html).not.toMatch(/<form|<a |class="amount"/);

@@ -4,28 +4,26 @@
  */
 import type { ComponentChildren } from 'preact';
 import { buildDeclineText, buildPaymentsLeftText, buildReferenceText } from '../languages/decline-text.js';
-import { LockIcon } from './icons.js';
+import { CardMarks, LockIcon } from './icons.js';
 import { Amount } from './order-summary.js';
 import { useFrame, useMessages } from './page-frame.js';
 import type { PayablePage, PaymentChoice } from './pay-page-model.js';
 
 export function PayForm({ model }: { model: PayablePage }) {
-  const { form, page } = useMessages();
+  const { form } = useMessages();
   return (
     <section class="method" id="pay-view" aria-labelledby="pay-heading">
-      <h1 id="pay-heading">{form.heading}</h1>
+      <div class="form-head">
+        <h1 id="pay-heading">{form.heading}</h1>
+        <CardMarks label={form.acceptedCards} />
+      </div>
       {model.state === 'declined' ? <Decline model={model} /> : null}
       <div class="notice" id="form-error" role="alert" tabIndex={-1} hidden />
       <ExpiryNotice canExtend={model.canExtend} />
-      <noscript>
-        <p class="notice">{page.noScript}</p>
-      </noscript>
-      {/* The style sheet shows this hint after some seconds, unless the script has loaded and hidden it. */}
-      <p class="hint script-late" id="script-late">
-        {form.stillLoading} <a href="">{form.reload}</a>.
-      </p>
-      <form id="pay-form" noValidate>
-        <fieldset id="pay-fields" disabled>
+      {model.isPreview ? null : <ScriptHints />}
+      {/* Without a script the style sheet hides the form, except in a preview. */}
+      <form id={model.isPreview ? undefined : 'pay-form'} noValidate>
+        <fieldset id="pay-fields" disabled={!model.isPreview}>
           {model.choice === undefined ? null : <AmountFields model={model} terms={model.choice} />}
           <Field id="card-number" label={form.cardNumber}>
             <input
@@ -72,6 +70,21 @@ export function PayForm({ model }: { model: PayablePage }) {
         </fieldset>
       </form>
     </section>
+  );
+}
+
+function ScriptHints() {
+  const { form, page } = useMessages();
+  return (
+    <>
+      <noscript>
+        <p class="notice">{page.noScript}</p>
+      </noscript>
+      {/* The style sheet shows this hint after some seconds, unless the script has loaded and hidden it. */}
+      <p class="hint script-late" id="script-late">
+        {form.stillLoading} <a href="">{form.reload}</a>.
+      </p>
+    </>
   );
 }
 

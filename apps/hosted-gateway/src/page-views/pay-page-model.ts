@@ -3,6 +3,9 @@
  * that a receipt without a reference, or a form without a key, does not compile.
  */
 import type { LanguageTag } from '../languages/languages.js';
+import type { PageAsset } from '../page-assets.js';
+import type { PageLook } from './merchant-look/page-look.js';
+import type { ReceiptMailForm } from './receipt-mail/receipt-mail-form.js';
 
 /** The public key of payment-processor for card data (P8). Contains only the public members. */
 interface EncryptionKey {
@@ -24,18 +27,18 @@ export interface OrderDetails {
   siteName?: string | undefined;
   /** Absent if the till sent no reference with its invoice. */
   merchantOrderId?: string | undefined;
-  /** True for the invoice of a till: the page has no link to a store, and several people may try to pay. */
-  isAtTill?: boolean;
+  /**
+   * Present for an invoice: the page has no link to a store, and several people may try to pay. `request`: a person of the
+   * merchant sent the link to the payer.
+   */
+  invoiceOrigin?: 'till' | 'request';
   /** Integer cents. */
   amountCents: number;
   currencyISOCode: string;
   /** The merchant's description of the order, in the merchant's sequence. */
   customFields: readonly { key: string; value: string }[];
-  /**
-   * Line items of a till's invoice. `amountCents` is the total of the line in integer cents, negative for a returned
-   * item.
-   */
-  lines?: readonly { label: string; quantity: number; amountCents: number }[];
+  /** The basket of a session or of a till's invoice. Absent if the merchant sent no line items. */
+  basket?: OrderBasket;
   /**
    * URL of the link back to the store: `cancelUrl`, or `returnUrl` after a success, with parameters that identify the
    * order and the payment (H6). Absent on a device that scanned the code, because the shop is open on another device.
@@ -47,6 +50,30 @@ export interface OrderDetails {
   isTest?: boolean;
   /** BCP 47 locale of the session, used until the payer chooses a language. */
   locale?: string | undefined;
+  /** Absent if the merchant has the look of the platform. */
+  look?: PageLook | undefined;
+}
+
+export interface OrderLine {
+  label: string;
+  /** Negative for a returned item; a fraction for weighed goods. */
+  quantity: number;
+  /** Integer cents. */
+  unitPriceCents: number;
+  /** Total of the line in integer cents, negative for a returned item. */
+  amountCents: number;
+}
+
+/** The lines of an order, which the page shows like a till receipt. */
+export interface OrderBasket {
+  /** 1 to 500. */
+  lines: readonly OrderLine[];
+  /** The amount due in integer cents. The payer of an invoice may have paid another amount, or a tip. */
+  totalCents: number;
+  /** Integer cents. */
+  shippingCents?: number;
+  /** `isIncluded`: the prices of the lines include the tax. */
+  tax?: { amountCents: number; isIncluded: boolean };
 }
 
 /** Card and time of a charge. */
@@ -55,6 +82,8 @@ export interface ChargeDetails {
   cardLabel?: string;
   /** ISO 8601 UTC. */
   at: string;
+  /** IANA name of the merchant's time zone at that time, in which the page shows it (M7). */
+  timeZone: string;
 }
 
 /** A charge that was refunded; `at` is the time of the refund. */
@@ -84,6 +113,8 @@ export interface PayablePage extends OrderDetails {
   paymentsLeft: number | undefined;
   /** Expiry of the session, and of the card data that the page encrypts (ISO 8601 UTC). */
   expiresAt: string;
+  /** IANA name of the merchant's time zone at the expiry. */
+  timeZone: string;
   /** The payer can extend the session in its last minutes. */
   canExtend?: boolean | undefined;
   encryptionKey: EncryptionKey;
@@ -93,8 +124,12 @@ export interface PayablePage extends OrderDetails {
   decline?: DeclineDetails | undefined;
   /** Present only for an invoice. */
   choice?: PaymentChoice;
+  /** The challenge that the browser must solve before the page shows the form. Absent if the site is not under attack. */
+  challenge?: string;
   /** URL that the QR code beside the form contains (D5). Absent on a device that scanned the code. */
   code?: string;
+  /** True for a page of an invented order, which has no script: the person only looks at it. */
+  isPreview?: boolean;
 }
 
 export interface DeclineDetails {
@@ -125,6 +160,8 @@ export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   verificationUrl: string;
   /** Time until which the payer can confirm (ISO 8601 UTC). */
   until: string;
+  /** IANA name of the merchant's time zone at that time. */
+  untilTimeZone: string;
   /** Relative URL of this page with the form for another card. Absent if no other card can be used. */
   anotherCardUrl?: string;
   /** The payment to confirm. */
@@ -143,6 +180,8 @@ export interface PaidPage extends OrderDetails {
   charge?: ChargeDetails;
   /** `returnUrl` with the same parameters as `backToStoreUrl`. Absent on a device that scanned the code. */
   returnUrl?: string;
+  /** Present if the payer can send the receipt by e-mail. */
+  receiptMail?: ReceiptMailForm;
 }
 
 /**
@@ -157,6 +196,7 @@ export interface ClosedPage extends OrderDetails {
 export interface TillPage {
   state: 'till';
   merchantName: string;
+  look?: PageLook | undefined;
 }
 
 /** Unknown session or code. */
@@ -182,12 +222,6 @@ export interface PageManifest {
   /** One script for each language, because a script contains the messages. */
   scripts: Readonly<Record<LanguageTag, PageAsset>>;
   style: PageAsset;
-}
-
-export interface PageAsset {
-  content: string;
-  /** Hash for the page's content security policy: `sha384-…`. */
-  integrity: string;
 }
 
 /** A part of a page that many pages share. */

@@ -51,7 +51,7 @@ describe('every page', () => {
     },
   );
 
-  it('has a script if it shows a reversed charge, because the script converts the time to the payer’s time zone', () => {
+  it('has a script if it shows a reversed charge, because the script shows the brand of the card', () => {
     expect(renderHtml({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
     expect(renderHtml({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });

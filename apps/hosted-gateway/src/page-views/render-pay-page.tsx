@@ -11,10 +11,13 @@ import type { Messages } from '../languages/en.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
 import type { Language } from '../languages/languages.js';
+import type { PageAsset } from '../page-assets.js';
 import { LockIcon } from './icons.js';
 import { LanguageSwitch } from './language-switch.js';
+import { MerchantContact } from './merchant-look/merchant-look.js';
 import { OrderSummary } from './order-summary.js';
 import {
+  ChallengeView,
   ClosedView,
   findClosedTexts,
   NotFoundView,
@@ -30,7 +33,6 @@ import { PayByCode } from './pay-by-code.js';
 import { PayForm } from './pay-form.js';
 import type {
   ClosedPage,
-  PageAsset,
   PageManifest,
   PagePiece,
   PayablePage,
@@ -58,9 +60,11 @@ export interface PageShell {
 
 const shells = new WeakMap<PageManifest, Map<string, PageShell>>();
 
-/** Selects the shell of a page. A page that cannot change, and shows no time in the payer's time zone, has no script. */
+/** Selects the shell of a page. A page that cannot change, and takes no card, has no script. */
 export function selectShell(model: PayPageModel, { language }: PageFrame, manifest: PageManifest): PageShell {
-  const isStatic = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
+  const isStatic = isSession(model)
+    ? isPreview(model) || (isClosed(model) && !model.reversedCharges?.length)
+    : model.state !== 'till';
   const ofManifest = shells.get(manifest) ?? new Map<string, PageShell>();
   shells.set(manifest, ofManifest);
   const key = `${language.tag} ${isStatic}`;
@@ -111,6 +115,27 @@ function buildContentSecurityPolicy(style: PageAsset, script: PageAsset | undefi
   ].join('; ');
 }
 
+/**
+ * The Content-Security-Policy of one page: that of its shell, and the style of the merchant's look, and the form of a
+ * receipt, which is sent to this origin.
+ */
+export function buildPagePolicy({ contentSecurityPolicy }: PageShell, model: PayPageModel): string {
+  const style = findLook(model)?.style;
+  const withStyle =
+    style === undefined
+      ? contentSecurityPolicy
+      : contentSecurityPolicy.replace('; connect-src', ` '${style.integrity}'; connect-src`);
+  return hasForm(model) ? withStyle.replace("form-action 'none'", "form-action 'self'") : withStyle;
+}
+
+function findLook(model: PayPageModel) {
+  return 'look' in model ? model.look : undefined;
+}
+
+function hasForm(model: PayPageModel): boolean {
+  return 'receiptMail' in model && model.receiptMail !== undefined;
+}
+
 export function renderPayPage(model: PayPageModel, { head, tail }: PageShell, frame: PageFrame): PagePiece[] {
   const title = renderToString(<HeadOfState model={model} frame={frame} />);
   const body = renderToString(
@@ -118,7 +143,10 @@ export function renderPayPage(model: PayPageModel, { head, tail }: PageShell, fr
       <PageBody model={model} frame={frame} />
     </FrameContext.Provider>,
   );
-  return [head, `${title}</head><body>${body}`, tail];
+  const style = findLook(model)?.style;
+  const lookStyle = style === undefined ? '' : `<style>${style.content}</style>`;
+  const bodyTag = isSession(model) && isPreview(model) ? '<body inert>' : '<body>';
+  return [head, `${lookStyle}${title}</head>${bodyTag}${body}`, tail];
 }
 
 /** The end of <head>, which depends on the state. */
@@ -140,7 +168,8 @@ function HeadOfState({ model, frame }: { model: PayPageModel; frame: PageFrame }
 }
 
 function PageBody({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
-  const { page } = frame.language.messages;
+  const { page, merchantContact } = frame.language.messages;
+  const look = findLook(model);
   return (
     <>
       <nav>
@@ -151,7 +180,7 @@ function PageBody({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
             {page.backToStore}
           </a>
         )}
-        <LanguageSwitch />
+        {isSession(model) && isPreview(model) ? null : <LanguageSwitch />}
       </nav>
       {isSession(model) && model.isTest ? <header class="test-badge">{page.test}</header> : null}
       <main {...buildScriptData(model, frame)} class={isSession(model) ? 'sheet' : 'sheet alone'}>
@@ -168,9 +197,12 @@ function PageBody({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
           <OrderSummary order={model} without={listFieldsShownByView(model)} />
         )}
       </main>
-      <footer>
+      <footer class={look === undefined ? undefined : 'with-contact'}>
         <LockIcon />
         <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
+        {look === undefined || !('merchantName' in model) ? null : (
+          <MerchantContact look={look} name={model.merchantName} texts={merchantContact} />
+        )}
       </footer>
     </>
   );
@@ -181,13 +213,14 @@ function renderView(model: PayPageModel): JSX.Element {
     case 'open':
     case 'declined':
       return (
-        // Both views have the same place, so that nothing moves when the processing view replaces the form.
+        // All views have the same place, so that nothing moves when another view replaces the form.
         <div class="stack">
-          <div class="ways" id="ways">
+          <div class={model.challenge === undefined ? 'ways' : 'ways away'} id="ways">
             <PayForm model={model} />
             {model.code === undefined ? null : <PayByCode code={model.code} />}
           </div>
           <ProcessingView hidden />
+          <ChallengeView hidden={model.challenge === undefined} />
         </div>
       );
     case 'processing':
@@ -258,7 +291,9 @@ function buildScriptData(model: PayPageModel, frame: PageFrame): Record<`data-${
     ...common,
     'data-payment-number': String(model.paymentNumber),
     'data-expires-at': model.expiresAt,
+    'data-time-zone': model.timeZone,
     'data-rendered-at': model.renderedAt,
+    'data-challenge': model.challenge,
     ...buildChoiceData(model),
     // Writes only the public members, so that a private key cannot leak by mistake.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
@@ -297,6 +332,11 @@ function isClosed(model: SessionPage): model is ClosedPage {
 /** True if the page belongs to a session or invoice, so that there is an order to show. */
 function isSession(model: PayPageModel): model is SessionPage {
   return model.state !== 'till' && model.state !== 'not-found' && model.state !== 'unavailable';
+}
+
+/** Nothing in a preview can be pressed or typed. */
+function isPreview(model: SessionPage): boolean {
+  return isPayable(model) && model.isPreview === true;
 }
 
 function isPayable(model: PayPageModel): model is PayablePage {

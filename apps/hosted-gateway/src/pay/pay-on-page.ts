@@ -9,8 +9,10 @@ import {
   type PaymentSnapshot,
 } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
-import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
+import { addPaymentToSpan, Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { PayerChallenges } from '../challenge/payer-challenges.js';
+import { RecentDeclines } from '../challenge/recent-declines.js';
 import { HostedGatewayConfig } from '../config.js';
 import { applyPayment } from '../payment-copies/apply-payment.js';
 import { type InFlightPayment, InFlightPayments } from '../payment-copies/in-flight-payments.js';
@@ -32,6 +34,11 @@ export interface PayCommand {
   readonly tipAmount?: number;
   /** Sent with the charge command. Not stored. */
   readonly payer: PayerContext;
+  /** Address of the payer, from the trusted proxies. */
+  readonly ip: string;
+  /** The challenge that the page solved, and its solution. */
+  readonly challenge?: string;
+  readonly solution?: number;
   /** Language in the address of the page, if any. The bank redirects the payer to an address with the same language. */
   readonly lang?: string | undefined;
 }
@@ -61,6 +68,8 @@ export class PayOnPage {
     @Inject(PagePayableRepository) private readonly payables: PagePayableRepository,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
+    @Inject(PayerChallenges) private readonly challenges: PayerChallenges,
+    @Inject(RecentDeclines) private readonly recentDeclines: RecentDeclines,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
@@ -68,6 +77,9 @@ export class PayOnPage {
 
   async execute(address: PayerAddress, command: PayCommand): Promise<PayResult> {
     const payable = await this.payables.getByAddress(address);
+    // A repeat of a payment starts no other payment, so it needs no other solution.
+    const isRepeat = payable.payments.some(({ reference }) => reference === command.reference);
+    if (!isRepeat) await this.challenges.verify({ ...payable, payableId: getPayableId(payable) }, command, command.ip);
     using inFlight = this.inFlightPayments.add(getPayableId(payable), command.paymentNumber);
     const slowTimer = setTimeout(() => void this.storeProgress(inFlight), STORE_PROGRESS_AFTER_MS);
     try {
@@ -75,8 +87,10 @@ export class PayOnPage {
       const result = await continueTrace(traceparent, 'pay session', () => this.pay(payable, address, command));
       // The report may be newer, if it is about an earlier payment that its payer has just confirmed with the bank.
       await this.storeProgress(inFlight, result.payment.payable.version);
+      if (!isRepeat && isDeclined(result.payment)) this.recentDeclines.add(command.ip);
       return result;
     } catch (error) {
+      if (error instanceof DomainError && error.code === 'card.too-many-attempts') this.recentDeclines.add(command.ip);
       // The result may be unknown: a request without a response does not end the payment.
       await this.storeProgress(inFlight);
       const isKnown = payable.payments.some(({ state }) => state === 'processing');
@@ -111,6 +125,7 @@ export class PayOnPage {
     const payment = isInvoice(payable)
       ? await this.chargeInvoice(payable, address, command, chargeFields)
       : await this.commands.request(ChargeCardV1, { payable: describePayable(payable), ...chargeFields });
+    addPaymentToSpan(payment);
     await this.payables.upsertPayment(payment);
     return { payment, payable: applyPayment(payable, payment) };
   }
@@ -164,4 +179,9 @@ export class PayOnPage {
       this.log.info({ err: error }, 'update unavailable, the page shows the last known state');
     }
   }
+}
+
+/** True if the bank declined the card. False if the bank could not be reached, which is not the payer's fault. */
+function isDeclined({ state, errors }: PaymentSnapshot): boolean {
+  return state === 'failed' && errors.some(({ errorReference }) => errorReference.startsWith('1'));
 }

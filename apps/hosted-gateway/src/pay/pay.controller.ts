@@ -1,14 +1,12 @@
 import {
   Body,
   Controller,
-  createParamDecorator,
-  type ExecutionContext,
   Get,
   Header,
   HttpCode,
   HttpStatus,
   Inject,
-  Injectable,
+  Ip,
   Param,
   Post,
   Query,
@@ -16,11 +14,10 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { DomainError, isOwnCode, isUuid, parseOwnCode, withDeadline } from '@svc/kernel';
-import { sendEventStream } from '@svc/service';
+import { DomainError, isOwnCode, parseOwnCode, withDeadline } from '@svc/kernel';
+import { readPayerContext, sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
-import { RateLimitGuard } from '../rate-limit.guard.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../sessions/payer-address.js';
 import { BuiltManifest } from './built-manifest.js';
 import { ExtendSession } from './extend-session.js';
@@ -28,35 +25,9 @@ import { readPayer, sendPage } from './page/send-page.js';
 import { type PageState, ShowPage } from './page/show-page.js';
 import { PayRequest } from './pay.request.js';
 import { PayOnPage } from './pay-on-page.js';
-import { readPayerContext } from './payer-context.js';
+import { PageAddress, PaymentsRateLimitGuard, STATIC_CODE_PAGE } from './payer-requests.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { StateStreams } from './state-streams.js';
-
-/** The page of a till's static code for one invoice. */
-const STATIC_CODE_PAGE = 'c/:code/invoices/:invoiceReference';
-
-/**
- * Parameter decorator: the address of the page. A request with a session id, or the code of a session or invoice, needs
- * no other authorisation.
- */
-const PageAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
-  const { params, query } = context.switchToHttp().getRequest<
-    FastifyRequest<{
-      Params: { sessionId?: string; code?: string; invoiceReference?: string };
-      Querystring: { sessionId?: unknown };
-    }>
-  >();
-  const { code, invoiceReference } = params;
-  if (code !== undefined) return invoiceReference === undefined ? { code } : { code, invoiceReference };
-  const sessionId = params.sessionId ?? query.sessionId;
-  return { sessionId: isUuid(sessionId) ? sessionId : '' };
-});
-
-/** Rate limit by IP address, for the requests of payers that change something. */
-@Injectable()
-class PaymentsRateLimitGuard extends RateLimitGuard {
-  protected readonly throttlerName = 'payments';
-}
 
 /**
  * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens
@@ -85,7 +56,7 @@ export class PayController {
   ): Promise<void> {
     if (isScanned(address) && !isStaticCode(address) && !isOwnCode(address.code))
       return this.changedAddress(`/c/${address.code}`, request, reply);
-    const pendingModel = this.showPage.findModel(address, readPayer(request), card === 'another');
+    const pendingModel = this.showPage.findModel(address, readPayer(request), request.ip, card === 'another');
     // A model that comes later is ignored.
     const model = await withDeadline(pendingModel, this.pageTimeoutMs, () => {
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
@@ -134,6 +105,16 @@ export class PayController {
     await sendEventStream(reply, await this.stateStreams.open(address, readPayer(request), request.ip));
   }
 
+  /** Creates a challenge for the next payment. The response is empty if the payment needs none. */
+  @Post(['pay/:sessionId/challenges', 'c/:code/challenges', `${STATIC_CODE_PAGE}/challenges`])
+  @UseGuards(SameOriginGuard, PaymentsRateLimitGuard)
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  async challenge(@PageAddress() address: PayerAddress, @Ip() ip: string): Promise<{ challenge?: string }> {
+    const challenge = await this.showPage.createChallenge(address, ip);
+    return challenge === undefined ? {} : { challenge };
+  }
+
   /** Extends the session if possible. Returns the new state of the page. */
   @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
   @UseGuards(SameOriginGuard, PaymentsRateLimitGuard)
@@ -155,7 +136,7 @@ export class PayController {
   ): Promise<PageState> {
     const payer = readPayerContext(request, browser);
     const { chosen: lang, ownReferences, ...preference } = readPayer(request);
-    const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, lang });
+    const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, ip: request.ip, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
     return this.showPage.buildState(payable, address, {
       ...preference,

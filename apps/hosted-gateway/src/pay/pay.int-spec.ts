@@ -10,7 +10,7 @@ import {
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
-import { anEvent } from '@svc/testing';
+import { anEvent, inProgress } from '@svc/testing';
 import { buildPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { PayController } from './pay.controller.js';
@@ -195,7 +195,7 @@ test('if the first payment succeeds after the second was declined, the link to t
 
   const confirmed = { ...firstPayment, version: 6, paymentCount: 2 };
   const processing = { ...buildPayment(payable, { ...confirmed, state: 'processing' }) };
-  await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, processing));
+  await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, inProgress(processing)));
   expect(await readShopLinks()).toEqual([]);
 
   const paid = buildPayment(payable, { ...confirmed, version: 7 });

@@ -1,5 +1,6 @@
 import { IsAmountInCents, MAX_AMOUNT_CENTS } from '@svc/contracts';
 import { IsInt, IsOptional, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
+import { MAX_CHALLENGE_LENGTH, MAX_SOLUTION } from '../challenge/challenge.js';
 
 /** Body of the request that the page's script sends when the payer presses Pay. */
 export class PayRequest {
@@ -32,6 +33,19 @@ export class PayRequest {
   @Min(0)
   @Max(MAX_AMOUNT_CENTS)
   tipAmount?: number;
+
+  /** The challenge that the page solved. Only pages of sites under attack have one. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_CHALLENGE_LENGTH)
+  challenge?: string;
+
+  /** Solution of the challenge. */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_SOLUTION)
+  solution?: number;
 
   /** Browser data from the script. payer-context.ts ignores invalid values, so that they never reject a payment. */
   @IsOptional()

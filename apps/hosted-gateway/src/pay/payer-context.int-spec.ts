@@ -64,6 +64,27 @@ test.each([
   },
 );
 
+test('a forged X-Forwarded-For of a client that is no trusted proxy changes nothing', async () => {
+  const direct = await startGateway();
+  try {
+    const addresses: unknown[] = [];
+    await direct.respondToCharges((command) => {
+      addresses.push(command.payer?.address);
+      return { ok: true, reply: buildPayment(command.payable, { reference: command.reference, version: 3 }) };
+    });
+    const merchant = await direct.createMerchant();
+    for (const forwarded of ['203.0.113.7', '198.51.100.1, 203.0.113.8', '::1']) {
+      const sessionId = await direct.createSession(merchant);
+      const payload = { reference: randomUUID(), paymentNumber: 1, encryptedCard: 'a.b.c' };
+      const headers = { ...HEADERS, 'x-forwarded-for': forwarded };
+      expect((await direct.call('POST', `/pay/${sessionId}/payments`, { headers, payload })).status).toBe(200);
+    }
+    expect(addresses).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+  } finally {
+    await direct.stop();
+  }
+});
+
 test('the gateway stores neither browser data nor IP address in any table', async () => {
   await pay(BROWSER);
   const tables = await gateway.dataSource.query<{ name: string }[]>(

@@ -1,7 +1,7 @@
 /** The event that a payment is in progress usually arrives before the reply to the pay request that caused it. */
 import { randomUUID } from 'node:crypto';
 import { type ChargeCard, type HostedPaymentSnapshot, PaymentProcessingV1 } from '@svc/contracts';
-import { anEvent, waitUntil } from '@svc/testing';
+import { anEvent, inProgress, waitUntil } from '@svc/testing';
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
@@ -30,11 +30,10 @@ const readStoredStates = async (sessionId: string): Promise<string[]> => {
 async function deliverProgress({ payable, reference }: ChargeCard): Promise<HostedPaymentSnapshot> {
   const result = buildPayment(payable, { reference, version: 3 });
   const { payableId } = payable;
-  const progress = {
+  const progress = inProgress({
     ...result,
-    state: 'processing' as const,
-    payable: { payableId, state: 'reserved' as const, version: 2, paymentCount: 1 },
-  };
+    payable: { payableId, state: 'reserved', version: 2, paymentCount: 1 },
+  });
   await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, progress));
   return result;
 }
@@ -122,7 +121,7 @@ test('is stored after the result if it is newer than the result', async () => {
       state: 'processing' as const,
       payable: { payableId: sessionId, state: 'reserved' as const, version: 4, paymentCount: 1 },
     };
-    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, earlier));
+    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 3, inProgress(earlier)));
     return { ok: true, reply: { ...result, state: 'failed' as const } };
   });
   await pay(sessionId);

@@ -13,8 +13,8 @@ import {
 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
-import { anEvent, waitUntil } from '@svc/testing';
-import { ADMIN_KEY, buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { anEvent, inProgress, waitUntil } from '@svc/testing';
+import { buildPayment, type Gateway, GATEWAY_ENVIRONMENT, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { StateStreams } from './state-streams.js';
@@ -224,12 +224,12 @@ test('a reversed charge is shown on the page, also if its event is repeated or a
   const reversed = { ...failed, reversedUTCDate: gateway.clock.nowISO() };
   for (let count = 0; count < 2; count++) await gateway.deliver(anEvent(PaymentReversedV1, randomUUID(), 1, reversed));
   await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
-  expect(await getPage(sessionId)).toContain('was given back');
+  expect(await getPage(sessionId)).toContain('was refunded to your card');
   await gateway.deliver(
     anEvent(PaymentSucceededV1, randomUUID(), 2, buildPayment(payable, { version: 5, paymentCount: 2 })),
   );
   const text = await getPage(sessionId);
-  expect(text).toContain('was given back');
+  expect(text).toContain('was refunded to your card');
   expect(pageState(text)).toBe('succeeded');
 });
 
@@ -276,9 +276,7 @@ describe('the event stream of page states', () => {
         SVC_ENVIRONMENT: 'development',
         SVC_LOG_LEVEL: 'silent',
         SVC_DATABASE_URL: (gateway.dataSource.options as { url: string }).url,
-        SVC_GATEWAY_URL: 'https://pay.example',
-        SVC_CODES_URL: 'https://codes.example',
-        SVC_ADMIN_KEY: ADMIN_KEY,
+        ...GATEWAY_ENVIRONMENT,
       },
       broker: new EmbeddedBroker(),
       clock: gateway.clock,
@@ -307,7 +305,7 @@ describe('the event stream of page states', () => {
     expect([new Set(states), read.mock.calls]).toEqual([new Set(['open']), []]);
     // While the bank's result is pending, each heartbeat reads the state.
     const processing = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 2, state: 'processing' });
-    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, processing));
+    await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, inProgress(processing)));
     await waitUntil('the change', 5_000, async () => states.at(-1) === 'processing');
     const readsBefore = read.mock.calls.length;
     gateway.clock.advance(8_000);

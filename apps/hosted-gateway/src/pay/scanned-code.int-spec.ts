@@ -87,7 +87,7 @@ test('a payment on the page of the code pays the session: both pages show a rece
   expect((await gateway.call('GET', `/c/${session.code}/state`)).body).toEqual(body);
 
   const { text } = await openByCode(session.code);
-  expect(text).toContain('The page of the shop goes on by itself.');
+  expect(text).toContain('The other device shows the payment too.');
   expect(text).not.toContain('shop.example');
   const shop = await openFromShop(session);
   expect([pageState(shop), shop.includes('id="return-link" href="https://shop.example/return')]).toEqual([

@@ -80,7 +80,7 @@ describe('the page of a static code', () => {
     expect(pageState(text)).toBe('open');
     for (const shown of ['Karoo Books', 'R 89.50', `data-calls-path="${staticPath(invoice)}"`])
       expect(text).toContain(shown);
-    for (const hidden of [invoice.source.code, 'Rooibos cappuccino', 'basket-17', 'TILL-1'])
+    for (const hidden of [invoice.source.code, 'Rooibos cappuccino', 'basket-17', 'TILL-1', 'Web shop'])
       expect(text).not.toContain(hidden);
     expect((await gateway.call('GET', ownPath(invoice))).text).toContain('Rooibos cappuccino');
   });

@@ -1,11 +1,12 @@
-import type { PayableState, PaymentSnapshot } from '@svc/contracts';
+import type { PayableState } from '@svc/contracts';
+import type { PaymentCopy } from './payment-copy.js';
 
 /** The fields of a session, or of a till's invoice, that its payments change. */
 interface PayableFields {
   readonly payableState: PayableState;
   readonly payableVersion: number;
   readonly paymentCount: number;
-  readonly payments: readonly PaymentSnapshot[];
+  readonly payments: readonly PaymentCopy[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { PaymentCopy } from './payment-copy.js';
 
 /** A pay request of this process, until the end of the scope of its `using` declaration. */
 export interface InFlightPayment extends Disposable {
@@ -7,13 +7,13 @@ export interface InFlightPayment extends Disposable {
    * Returns the report that {@link InFlightPayments.keepReport} has kept, if any. The service stores all reports about
    * the payment from now on.
    */
-  takeReport(): PaymentSnapshot | undefined;
+  takeReport(): PaymentCopy | undefined;
 }
 
 interface Entry {
   readonly paymentNumber: number;
   keepsReports: boolean;
-  report?: PaymentSnapshot;
+  report?: PaymentCopy;
 }
 
 /**
@@ -63,7 +63,7 @@ export class InFlightPayments {
    * returns true: they store it if their result is not newer. False if there is no such request: then the caller stores
    * the report.
    */
-  keepReport(payment: PaymentSnapshot): boolean {
+  keepReport(payment: PaymentCopy): boolean {
     const { payableId, paymentCount } = payment.payable;
     const waiting = (this.entries.get(payableId) ?? []).filter(
       ({ paymentNumber, keepsReports }) => paymentNumber === paymentCount && keepsReports,

@@ -1,5 +1,6 @@
-import type { PayableSnapshot, PaymentSnapshot } from '@svc/contracts';
+import { DEFAULT_TIME_ZONE, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
 import type { DataSource } from 'typeorm';
+import { type PaymentCopy, toStoredCopy } from './payment-copy.js';
 
 /** The tables of one kind of payable: hosted sessions, or the invoices of tills. */
 export interface PayableTables {
@@ -14,9 +15,15 @@ export interface PayableTables {
 /** For the SELECT of a payable: the column `payments` with its payments, newest first, at most 100. */
 export function selectPayments({ payables, payments, id }: PayableTables): string {
   return `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
-                            ELSE snapshot || jsonb_build_object('reversedUTCDate', reversed_at) END
+                            ELSE (snapshot::jsonb || jsonb_build_object('reversedUTCDate', reversed_at))::json END
                   FROM ${payments} p WHERE p.${id} = ${payables}.${id}
                  ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments`;
+}
+
+/** For the SELECT of a payable: the column `timeZones` of its merchant. The default until the merchant's event has arrived. */
+export function selectTimeZones({ payables }: PayableTables): string {
+  return `coalesce((SELECT time_zones FROM known_merchants m WHERE m.merchant_id = ${payables}.merchant_id),
+                   '[{"zone": "${DEFAULT_TIME_ZONE}"}]') AS "timeZones"`;
 }
 
 /** Copies of the payments that payment-processor reports, and the states of their payables. */
@@ -34,7 +41,7 @@ export class PaymentCopies {
              (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version`;
     this.upsertStatement = `
       WITH reported AS (
-        SELECT value AS snapshot, ${copy} FROM unnest($1::jsonb[]) AS value
+        SELECT value AS snapshot, ${copy} FROM unnest($1::json[]) AS value
       ), payment AS (
         INSERT INTO ${payments} AS stored (payment_reference, ${id}, snapshot, accepted_at, version)
         SELECT payment_reference, ${id}, snapshot, accepted_at, version FROM reported
@@ -49,7 +56,7 @@ export class PaymentCopies {
        WHERE stored.${id} = newest.id AND stored.payable_version < newest.version`;
     this.upsertReversalsStatement = `
       INSERT INTO ${payments} AS stored (snapshot, payment_reference, ${id}, accepted_at, version, reversed_at)
-      SELECT value - 'reversedUTCDate', ${copy}, (value->>'reversedUTCDate')::timestamptz FROM unnest($1::jsonb[]) AS value
+      SELECT value, ${copy}, reversed.at FROM unnest($1::json[], $2::timestamptz[]) AS reversed(value, at)
       ON CONFLICT (payment_reference) DO UPDATE SET reversed_at = excluded.reversed_at`;
     this.updatePayableStatement = `
       UPDATE ${payables} SET payable_state = $2, payable_version = $3, payment_count = $4
@@ -62,11 +69,11 @@ export class PaymentCopies {
    * late or out of order. Sorts payables and payments, so that two concurrent statements lock common rows in the same
    * order and never deadlock.
    */
-  async upsert(payments: readonly PaymentSnapshot[]): Promise<void> {
+  async upsert(payments: readonly PaymentCopy[]): Promise<void> {
     if (payments.length === 0) return;
     const payables = findNewestByKey(payments, ({ payable }) => payable.payableId).map(({ payable }) => payable);
     await this.dataSource.query(this.upsertStatement, [
-      findNewestByKey(payments, ({ paymentReference }) => paymentReference),
+      findNewestByKey(payments, ({ paymentReference }) => paymentReference).map(toStoredCopy),
       payables.map(({ payableId }) => payableId),
       payables.map(({ state }) => state),
       payables.map(({ version }) => version),
@@ -81,7 +88,10 @@ export class PaymentCopies {
   async upsertReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
     if (payments.length === 0) return;
     const reversed = findNewestByKey(payments, ({ paymentReference }) => paymentReference);
-    await this.dataSource.query(this.upsertReversalsStatement, [reversed]);
+    await this.dataSource.query(this.upsertReversalsStatement, [
+      reversed.map(({ reversedUTCDate: _, ...payment }) => toStoredCopy(payment)),
+      reversed.map(({ reversedUTCDate }) => reversedUTCDate),
+    ]);
   }
 
   /** Stores the new state of a payable that changed without a payment. The newest version wins. */
@@ -99,10 +109,7 @@ export class PaymentCopies {
 }
 
 /** The newest payment of each key, sorted by key. */
-function findNewestByKey(
-  payments: readonly PaymentSnapshot[],
-  key: (payment: PaymentSnapshot) => string,
-): PaymentSnapshot[] {
+function findNewestByKey<P extends PaymentCopy>(payments: readonly P[], key: (payment: P) => string): P[] {
   const oldestFirst = payments.toSorted((a, b) => a.payable.version - b.payable.version);
   const newest = [...new Map(oldestFirst.map((payment) => [key(payment), payment])).values()];
   return newest.sort((a, b) => (key(a) < key(b) ? -1 : 1));

@@ -1,6 +1,12 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import type { AuthenticatedSite } from '@svc/auth';
-import { buildHostedPayment, type HostedPayment, type HostedPaymentList, isFinal } from '@svc/contracts';
+import {
+  buildHostedPayment,
+  type HostedPayment,
+  type HostedPaymentList,
+  isFinal,
+  isFullSnapshot,
+} from '@svc/contracts';
 import { DomainError, invalidField, parsePaymentReference } from '@svc/kernel';
 import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
@@ -30,7 +36,11 @@ export class PaymentsController {
   ): Promise<HostedPaymentList> {
     if (typeof sessionId !== 'string' || sessionId === '') throw invalidField('sessionId', 'sessionId is required');
     const { payments } = await this.refreshPayments.refresh(await this.sessions.getOwned(site, sessionId));
-    return { payments: payments.filter(isFinal).map(buildHostedPayment), status: 'Success', errors: [] };
+    return {
+      payments: payments.filter(isFullSnapshot).filter(isFinal).map(buildHostedPayment),
+      status: 'Success',
+      errors: [],
+    };
   }
 
   /**
@@ -44,7 +54,7 @@ export class PaymentsController {
     let payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
     if (payment && !isFinal(payment) && (await this.refreshPayments.refreshPayment(payment)))
       payment = await this.sessions.findPayment(site, payment.paymentReference);
-    if (!payment || !isFinal(payment))
+    if (!payment || !isFullSnapshot(payment) || !isFinal(payment))
       throw new DomainError('resource.not-found', {
         message: 'There is no such payment of this merchant, site and mode (test or live).',
       });

@@ -7,6 +7,7 @@ import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
 import { buildPayment, type Gateway, startGateway } from '../../test/gateway.js';
+import { toStoredCopy } from '../payment-copies/payment-copy.js';
 import { describePayable, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
@@ -198,7 +199,7 @@ describe('concurrent calls that read sessions:', () => {
       payableState: 'paid',
       payableVersion: 2,
       paymentCount: 1,
-      payments: [payments[0]],
+      payments: [toStoredCopy(payments[0]!)],
     });
     expect(countNewStatements()).toBeLessThan(addresses.length / 2);
   });

@@ -22,3 +22,14 @@ test.each(['v3', 'v3.1'])(
     expect((await create(testKey.headers)).status).toBe(201);
   },
 );
+
+test('a live key can create a session if Adyen is the acquirer of live payments', async () => {
+  const live = await startGateway({ SVC_ACQUIRER_LIVE: 'adyen' });
+  try {
+    const { headers } = await live.createMerchant({ mode: 'live' });
+    const { status } = await live.call('POST', '/api/v3.1/sessions', { headers, payload: buildSessionRequest() });
+    expect(status).toBe(201);
+  } finally {
+    await live.stop();
+  }
+});

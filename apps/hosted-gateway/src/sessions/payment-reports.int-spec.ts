@@ -1,9 +1,16 @@
 /** Payments that payment-processor reports repeatedly, late, out of order, or to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
-import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
+import {
+  type EventEnvelope,
+  type HostedPaymentSnapshot,
+  PayableClosedV1,
+  type PaymentInProgress,
+  PaymentReversedV1,
+} from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { anEvent, openTransaction, waitForBlockedBackends } from '@svc/testing';
+import { anEvent, inProgress, openTransaction, waitForBlockedBackends } from '@svc/testing';
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { toStoredCopy } from '../payment-copies/payment-copy.js';
 import { SessionRepository } from './session.repository.js';
 
 let gateway: Gateway;
@@ -21,19 +28,15 @@ const newRepository = (): SessionRepository =>
 interface SessionWithReports {
   readonly sessionId: string;
   /** The report that a payment is processing, with version 2. */
-  readonly processing: HostedPaymentSnapshot;
+  readonly processing: PaymentInProgress;
   /** The report that the same payment succeeded, with version 3. */
   readonly paid: HostedPaymentSnapshot;
 }
 async function createSessionWithReports(): Promise<SessionWithReports> {
   const sessionId = await gateway.createSession(merchant);
   const paid = buildPayment(await gateway.findPublishedPayable(sessionId), { version: 3 });
-  const processing = {
-    ...paid,
-    state: 'processing' as const,
-    payable: { ...paid.payable, state: 'reserved' as const },
-  };
-  return { sessionId, paid, processing: { ...processing, payable: { ...processing.payable, version: 2 } } };
+  const payable = { ...paid.payable, state: 'reserved' as const, version: 2 };
+  return { sessionId, paid, processing: inProgress({ ...paid, payable }) };
 }
 /**
  * Returns state and version of the session and its payment. `ctid` changes when a row is replaced, `xmax` when a row is locked
@@ -145,9 +148,17 @@ test('the reversal of a stored payment is stored, also if the same delivery reve
   );
   await gateway.deliver(...(reversed as EventEnvelope[]));
   // PostgreSQL writes a time into JSON in another format of ISO 8601.
-  const stored = { ...paid, reversedUTCDate: reversedUTCDate.replace('.000Z', '+00:00') };
+  const stored = { ...toStoredCopy(paid), reversedUTCDate: reversedUTCDate.replace('.000Z', '+00:00') };
   expect((await newRepository().findWithPayments(sessionId))?.payments).toEqual([stored]);
   expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
+});
+
+test('a failed capture is not stored as a reversal, because the page would show a late charge', async () => {
+  const { sessionId, paid } = await createSessionWithReports();
+  await newRepository().upsertPayments([paid]);
+  const failed = { ...paid, reversedUTCDate: gateway.clock.nowISO(), captureFailed: true };
+  await gateway.deliver(anEvent(PaymentReversedV1, randomUUID(), 1, failed));
+  expect((await newRepository().findWithPayments(sessionId))?.payments).toEqual([toStoredCopy(paid)]);
 });
 
 test('findVersions returns the versions of only the requested sessions', async () => {

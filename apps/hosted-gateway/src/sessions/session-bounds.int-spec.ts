@@ -15,6 +15,8 @@ beforeAll(async () => {
     cancelUrl: url,
     siteName: '\\'.repeat(100),
     locale: 'en-x-12345678-12345678-12345678-123',
+    amount: 50_000,
+    lineItems: Array.from({ length: 500 }, () => ({ name: '€'.repeat(120), unitPrice: 100 })),
     customFields: Array.from({ length: 20 }, () => ({ key: '€'.repeat(64), value: '€'.repeat(512) })),
   });
   const response = await gateway.call('POST', '/api/v3.1/sessions', { headers, payload });
@@ -34,6 +36,7 @@ test.each([
   ['origin', `repeat('x', 2049)`],
   ['site_name', `repeat('x', 101)`],
   ['custom_fields', `to_jsonb(array_fill(1::numeric, ARRAY[10000]))`],
+  ['basket', `to_jsonb(array_fill(1::numeric, ARRAY[60000]))`],
   ['locale', `repeat('x', 36)`],
   ['payable_version', `0`],
   ['payment_count', `-1`],

@@ -6,6 +6,7 @@ import {
   type PayableSnapshot,
   SessionCreatedV1,
   SessionExtendedV1,
+  type TimeZonePeriod,
 } from '@svc/contracts';
 import { DomainError, isOwnCode, isUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
@@ -18,7 +19,13 @@ import {
   selectedColumns,
 } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { type PayableTables, PaymentCopies, selectPayments } from '../payment-copies/payment-copies.repository.js';
+import {
+  type PayableTables,
+  PaymentCopies,
+  selectPayments,
+  selectTimeZones,
+} from '../payment-copies/payment-copies.repository.js';
+import type { HostedSnapshot, PaymentCopy } from '../payment-copies/payment-copy.js';
 import { isScanned, isStaticCode, type PayerAddress } from './payer-address.js';
 import { describePayable, type Session } from './session.js';
 
@@ -47,6 +54,7 @@ const COLUMNS: ColumnMap<keyof Session> = {
   origin: ['origin', 'text'],
   siteName: ['site_name', 'text'],
   customFields: ['custom_fields', 'jsonb'],
+  basket: ['basket', 'jsonb'],
   locale: ['locale', 'text'],
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],
@@ -58,12 +66,16 @@ const COLUMNS: ColumnMap<keyof Session> = {
 };
 const TABLES: PayableTables = { payables: 'sessions', payments: 'hosted_payments', id: 'session_id' };
 const SELECT = `SELECT ${selectedColumns(COLUMNS)}`;
-const SELECT_WITH_PAYMENTS = `${SELECT}, ${selectPayments(TABLES)}`;
+const SELECT_WITH_PAYMENTS = `${SELECT}, ${selectPayments(TABLES)}, ${selectTimeZones(TABLES)}`;
 const MAX_KNOWN_VERSIONS = 10_000;
+
+type HostedPaymentCopy = PaymentCopy<HostedSnapshot>;
 
 export interface SessionWithPayments extends Session {
   /** Newest first. */
-  readonly payments: readonly HostedPaymentSnapshot[];
+  readonly payments: readonly HostedPaymentCopy[];
+  /** The time zones of the merchant, in which the page shows times (M7). */
+  readonly timeZones: readonly TimeZonePeriod[];
 }
 
 /**
@@ -143,7 +155,7 @@ export class SessionRepository {
     (codes: readonly string[]) => this.findBatch(FIND_BY_CODE, codes),
     BATCH_OPTIONS,
   );
-  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertBatch(payments), {
+  private readonly upsertBatched = batched((payments: readonly HostedPaymentCopy[]) => this.upsertBatch(payments), {
     ...BATCH_OPTIONS,
     key: ({ payable }) => payable.payableId,
   });
@@ -217,8 +229,8 @@ export class SessionRepository {
     return this.findById(sessionId);
   }
 
-  async findPayment(owner: SessionOwner, paymentReference: string): Promise<HostedPaymentSnapshot | undefined> {
-    const [row] = await this.dataSource.query<{ snapshot: HostedPaymentSnapshot }[]>(
+  async findPayment(owner: SessionOwner, paymentReference: string): Promise<HostedPaymentCopy | undefined> {
+    const [row] = await this.dataSource.query<{ snapshot: HostedPaymentCopy }[]>(
       `SELECT p.snapshot FROM hosted_payments p JOIN sessions s USING (session_id)
         WHERE p.payment_reference = $1 AND s.merchant_id = $2 AND s.site_id = $3 AND s.mode = $4`,
       [paymentReference, owner.merchantId, owner.siteId, owner.mode],
@@ -227,7 +239,7 @@ export class SessionRepository {
   }
 
   /** Stores the result of one pay request, as {@link upsertPayments} does. Concurrent calls share a statement. */
-  async upsertPayment(payment: HostedPaymentSnapshot): Promise<void> {
+  async upsertPayment(payment: HostedPaymentCopy): Promise<void> {
     if (!this.isKnown(payment)) await this.upsertBatched(payment);
   }
 
@@ -235,7 +247,7 @@ export class SessionRepository {
    * Stores the payments that payment-processor reported. Skips versions that this process has already stored: for most
    * payments a process first receives the result as the reply to its own charge command, and then again in two events.
    */
-  async upsertPayments(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
+  async upsertPayments(payments: readonly HostedPaymentCopy[]): Promise<void> {
     const newPayments = payments.filter((payment) => !this.isKnown(payment));
     await this.copies.upsert(newPayments);
     for (const payment of newPayments) this.rememberVersion(payment);
@@ -270,16 +282,16 @@ export class SessionRepository {
     return keys.map((_, index) => found.get(index + 1));
   }
 
-  private async upsertBatch(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
+  private async upsertBatch(payments: readonly HostedPaymentCopy[]): Promise<undefined[]> {
     await this.upsertPayments(payments);
     return payments.map(() => undefined);
   }
 
-  private isKnown({ paymentReference, payable }: HostedPaymentSnapshot): boolean {
+  private isKnown({ paymentReference, payable }: HostedPaymentCopy): boolean {
     return (this.knownVersions.get(paymentReference) ?? 0) >= payable.version;
   }
 
-  private rememberVersion({ paymentReference, payable }: HostedPaymentSnapshot): void {
+  private rememberVersion({ paymentReference, payable }: HostedPaymentCopy): void {
     if (this.knownVersions.size >= MAX_KNOWN_VERSIONS)
       this.knownVersions.delete(this.knownVersions.keys().next().value!);
     this.knownVersions.set(paymentReference, Math.max(payable.version, this.knownVersions.get(paymentReference) ?? 0));

@@ -8,6 +8,7 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
+import type { Basket } from '../baskets/basket.js';
 import { MAX_SESSION_PAYMENTS } from './max-session-payments.js';
 
 /** Lifetime of a session (H2). */
@@ -38,6 +39,8 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
+  /** Null if the merchant sent no line items, or line items that break a rule (H9). */
+  readonly basket: Basket | null;
   /** BCP 47 language of the payment page. Null if the merchant sent none. */
   readonly locale: string | null;
   readonly createdAt: Date;
@@ -103,7 +106,9 @@ export function describePayable(session: Session): HostedPayableDescriptor {
 
 /**
  * Equal for a request and its retry with the same content (C7). Does not contain the locale, because a retry may have
- * another locale (H7): the locale is only a presentation of the same order.
+ * another locale (H7): the locale is only a presentation of the same order. Does not contain the basket either (H9):
+ * a shop may have sent its line items while the gateway ignored them, and may number or order them differently in a
+ * retry, which must stay a retry. What the payer is charged is in the fingerprint: the amount.
  */
 export function computeFingerprint(request: CreateSessionRequest): string {
   const fields = [

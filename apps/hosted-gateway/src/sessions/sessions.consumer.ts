@@ -15,6 +15,7 @@ import {
 } from '@svc/contracts';
 import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messaging';
 import { InFlightPayments } from '../payment-copies/in-flight-payments.js';
+import type { PaymentCopy } from '../payment-copies/payment-copy.js';
 import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
@@ -35,7 +36,7 @@ export class SessionsConsumer {
 
   /** A report that is kept for a pay request of this process is stored by that request, if at all. */
   @EventPattern(PaymentProcessingV1, IDEMPOTENT)
-  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<PaymentCopy>[]): Promise<void> {
     return this.upsertPayments(events.filter(({ payload }) => !this.inFlightPayments.keepReport(payload)));
   }
 
@@ -44,10 +45,13 @@ export class SessionsConsumer {
     return this.upsertPayments(events);
   }
 
-  /** A replay is safe, because the time of a reversal never changes. */
+  /**
+   * A replay is safe, because the time of a reversal never changes. A failed capture is skipped, because the page
+   * would show it as a late charge.
+   */
   @EventPattern(PaymentReversedV1, IDEMPOTENT)
   async onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    const payments = events.map((event) => event.payload);
+    const payments = events.map((event) => event.payload).filter(({ captureFailed }) => captureFailed !== true);
     await this.sessions.upsertReversals(payments.filter(isHostedPayment));
     await this.invoices.upsertReversals(payments.filter(isInvoicePayment));
   }
@@ -82,7 +86,7 @@ export class SessionsConsumer {
     }
   }
 
-  private async upsertPayments(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  private async upsertPayments(events: EventEnvelope<PaymentCopy>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
     await this.sessions.upsertPayments(payments.filter(isHostedPayment));
     await this.invoices.upsertPayments(payments.filter(isInvoicePayment));

@@ -38,7 +38,7 @@ export class SessionsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CreateSessionResponse> {
-    const { session, replayed } = await this.createSession.execute(site, parseApiVersion(request), body);
+    const { session, replayed, warnings } = await this.createSession.execute(site, parseApiVersion(request), body);
     if (replayed) reply.header('idempotency-replayed', 'true');
     return {
       sessionId: session.sessionId,
@@ -46,6 +46,7 @@ export class SessionsController {
       ...(replayed ? { sessionState: determineSessionState(session, this.clock.now()) } : {}),
       status: 'Success',
       errors: [],
+      ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
     };
   }
 

@@ -11,7 +11,10 @@ export interface SiteRequest extends FastifyRequest {
  * Authenticates a merchant's server by the headers merchantId, merchantSiteId and x-api-key (A8). Some sites need no
  * x-api-key.
  *
- * @throws credentials.invalid The site is not known, or the key is missing, wrong or of another merchant or site.
+ * @throws credentials.invalid The site is not known, or the key is wrong or of another merchant or site.
+ * @throws credentials.key-missing
+ * @throws credentials.key-malformed
+ * @throws credentials.merchant-key-needed
  */
 @Injectable()
 export class SiteGuard implements CanActivate {
@@ -19,8 +22,13 @@ export class SiteGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<SiteRequest>();
-    const { merchantid: merchantId, merchantsiteid: merchantSiteId, 'x-api-key': apiKey } = request.headers;
-    request.site = await this.credentials.authenticate({ merchantId, merchantSiteId, apiKey });
+    const {
+      merchantid: merchantId,
+      merchantsiteid: merchantSiteId,
+      'x-api-key': apiKey,
+      authorization,
+    } = request.headers;
+    request.site = await this.credentials.authenticate({ merchantId, merchantSiteId, apiKey, authorization });
     return true;
   }
 }
@@ -29,13 +37,15 @@ export class SiteGuard implements CanActivate {
  * Requires an API key, also from a site that needs none to create sessions. The ids of a merchant and a site
  * are not secret, so without a key any caller could read the payments of the site or cancel its sessions (A8).
  *
- * @throws credentials.invalid
+ * @throws credentials.key-missing
  */
 @Injectable()
 export class RequireApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (getAuthenticatedSite(context).keyless)
-      throw new DomainError('credentials.invalid', { message: 'This needs a key, also at this site: send x-api-key.' });
+      throw new DomainError('credentials.key-missing', {
+        message: 'This needs a key, also at this site: send the key of the site or its merchant in x-api-key.',
+      });
     return true;
   }
 }

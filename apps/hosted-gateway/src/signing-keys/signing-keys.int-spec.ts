@@ -26,7 +26,15 @@ afterAll(() => gateway.stop());
 async function createSite(overrides: { requireApiKey?: boolean; keylessMode?: Mode } = {}) {
   const [merchantId, siteId] = [nextId++, nextId++];
   const site = {
-    ...{ merchantId, siteId, merchantName: 'Karoo', siteReference: 'web', name: 'Web', webhookEnabled: false },
+    ...{
+      merchantId,
+      siteId,
+      merchantName: 'Karoo',
+      siteReference: 'web',
+      name: 'Web',
+      webhookEnabled: false,
+      challengePayers: false,
+    },
     ...{ requireApiKey: true, keylessMode: 'test' as const, allowedHosts: ['shop.example'], ...overrides },
   };
   await gateway.deliver(anEvent(SiteChangedV1, String(siteId), 1, site));

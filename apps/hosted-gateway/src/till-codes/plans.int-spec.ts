@@ -25,8 +25,8 @@ async function fillTables(): Promise<void> {
   const numbers = `generate_series(1, ${ROWS}) AS number`;
   await gateway.dataSource.query(
     `INSERT INTO known_invoices (code, merchant_id, site_id, amount, currency, line_items, expires_at, invoice_reference, mode,
-                                 site_reference, max_payments, payable_state, payable_version, payment_count)
-     SELECT lpad(number::text, 20, '0'), 1, 1, 1, 'ZAR', '[]', now(), gen_random_uuid(), 'test', 'T', 100, 'open', 1, 0 FROM ${numbers}`,
+                                 site_reference, is_payment_request, max_payments, payable_state, payable_version, payment_count)
+     SELECT lpad(number::text, 20, '0'), 1, 1, 1, 'ZAR', '[]', now(), gen_random_uuid(), 'test', 'T', false, 100, 'open', 1, 0 FROM ${numbers}`,
   );
   await gateway.dataSource.query(
     `INSERT INTO invoice_payments (payment_reference, invoice_reference, snapshot, accepted_at, version)

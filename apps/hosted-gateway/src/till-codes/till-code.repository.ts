@@ -9,17 +9,18 @@ export class TillCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * The name of the merchant to whom a static code belongs. Undefined for an unknown code, and until the merchant's
-   * events have arrived.
+   * The merchant to whom a static code belongs. Undefined for an unknown code, and until the merchant's events have
+   * arrived.
    */
-  async findMerchantName(code: string): Promise<string | undefined> {
+  async findMerchant(code: string): Promise<{ merchantId: number; merchantName: string } | undefined> {
     if (!isOwnCode(code)) return undefined;
-    const [row] = await this.dataSource.query<{ merchantName: string | null }[]>(
-      `SELECT (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
+    const [row] = await this.dataSource.query<{ merchantId: number; merchantName: string | null }[]>(
+      `SELECT merchant_id AS "merchantId", (SELECT merchant_name FROM known_sites s WHERE s.merchant_id = c.merchant_id AND s.site_id = c.site_id) AS "merchantName"
          FROM known_till_codes c WHERE c.code = $1`,
       [code],
     );
-    return row?.merchantName ?? undefined;
+    const { merchantId = 0, merchantName = null } = row ?? {};
+    return merchantName === null ? undefined : { merchantId, merchantName };
   }
 
   /** Existing rows stay unchanged, because the till of a code never changes. */

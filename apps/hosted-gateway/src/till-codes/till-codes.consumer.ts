@@ -12,7 +12,7 @@ import { EventPattern, type IdempotentContext, upsertIfNewer } from '@svc/messag
 import { TillCodeRepository } from './till-code.repository.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
-/** Stores the codes of tills, their invoices, and the options that merchants offer to payers. */
+/** Stores the codes of tills, their invoices, the options that merchants offer to payers, and their time zones. */
 @Controller()
 export class TillCodesConsumer {
   constructor(
@@ -36,11 +36,12 @@ export class TillCodesConsumer {
   @EventPattern(MerchantChangedV1, { idempotent: true })
   async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: IdempotentContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      const { merchantId, features, minimumAmount, maximumAmount = null } = payload;
+      const { merchantId, features, minimumAmount, maximumAmount = null, timeZones } = payload;
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: merchantId }, aggregateVersion, {
         features: JSON.stringify(features),
         minimum_amount: minimumAmount,
         maximum_amount: maximumAmount,
+        time_zones: JSON.stringify(timeZones),
       });
     }
   }

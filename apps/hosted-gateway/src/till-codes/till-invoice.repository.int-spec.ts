@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 import { buildPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { createInvoice } from '../../test/till-invoices.js';
+import { createInvoice, createTill } from '../../test/till-invoices.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
 let gateway: Gateway;
@@ -89,4 +90,16 @@ test('the repository stores only the fields of a line item that the page shows',
     { name: 'T', unitPrice: '100' },
     { name: 'S', unitPrice: '-50' },
   ]);
+});
+
+test('a payment request is found by its own code, and never by the static code of a till', async () => {
+  const code = await createTill(gateway, merchant);
+  const ofTill = await createInvoice(gateway, merchant);
+  const request = await createInvoice(gateway, merchant, { requestedBy: randomUUID() });
+  expect(await invoices.findByStaticCode(code, ofTill.payableId)).toMatchObject({ isPaymentRequest: false });
+  expect(await invoices.findByStaticCode(code, request.payableId)).toBeUndefined();
+  expect(await invoices.findByCode(request.source.code)).toMatchObject({
+    invoiceReference: request.payableId,
+    isPaymentRequest: true,
+  });
 });

@@ -1,21 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  DEFAULT_MINIMUM_AMOUNT,
-  type InvoiceCreated,
-  type PayableSnapshot,
-  type PaymentSnapshot,
-} from '@svc/contracts';
+import { DEFAULT_MINIMUM_AMOUNT, type InvoiceCreated, isPartnerPayment, type PayableSnapshot } from '@svc/contracts';
 import { isOwnCode, isUuid } from '@svc/kernel';
 import { type ColumnMap, insertedColumns, recordColumns, recordValues, selectedColumns } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { type PayableTables, PaymentCopies, selectPayments } from '../payment-copies/payment-copies.repository.js';
+import {
+  type PayableTables,
+  PaymentCopies,
+  selectPayments,
+  selectTimeZones,
+} from '../payment-copies/payment-copies.repository.js';
+import type { PaymentCopy } from '../payment-copies/payment-copy.js';
 import { type InvoicePayment, type TillInvoice, toTillLineItem } from './till-invoice.js';
 
 type InvoiceState = Pick<TillInvoice, 'payableState' | 'payableVersion' | 'paymentCount'>;
 /** The columns of an invoice that never change. */
 type NewInvoice = Omit<
   TillInvoice,
-  'merchantName' | 'features' | 'minimumAmount' | 'maximumAmount' | 'payments' | 'expiresAt' | keyof InvoiceState
+  | 'merchantName'
+  | 'siteName'
+  | 'features'
+  | 'minimumAmount'
+  | 'maximumAmount'
+  | 'payments'
+  | 'timeZones'
+  | 'expiresAt'
+  | keyof InvoiceState
 > & { readonly expiresAt: string };
 
 const NEW_INVOICE: ColumnMap<keyof NewInvoice> = {
@@ -30,6 +39,7 @@ const NEW_INVOICE: ColumnMap<keyof NewInvoice> = {
   currencyISOCode: ['currency', 'text'],
   lineItems: ['line_items', 'jsonb'],
   expiresAt: ['expires_at', 'timestamptz'],
+  isPaymentRequest: ['is_payment_request', 'boolean'],
   maxPayments: ['max_payments', 'int'],
 };
 const INVOICE_STATE: ColumnMap<keyof InvoiceState> = {
@@ -48,10 +58,12 @@ const FIND = `
   SELECT ${selectedColumns(NEW_INVOICE)}, ${selectedColumns(INVOICE_STATE)},
          (SELECT merchant_name FROM known_sites s
            WHERE s.merchant_id = known_invoices.merchant_id AND s.site_id = known_invoices.site_id) AS "merchantName",
+         (SELECT name FROM known_sites s
+           WHERE s.merchant_id = known_invoices.merchant_id AND s.site_id = known_invoices.site_id) AS "siteName",
          coalesce((SELECT features FROM known_merchants m WHERE m.merchant_id = known_invoices.merchant_id), '{}') AS features,
          coalesce((SELECT minimum_amount FROM known_merchants m WHERE m.merchant_id = known_invoices.merchant_id), ${DEFAULT_MINIMUM_AMOUNT}) AS "minimumAmount",
          (SELECT maximum_amount FROM known_merchants m WHERE m.merchant_id = known_invoices.merchant_id) AS "maximumAmount",
-         ${selectPayments(TABLES)}
+         ${selectPayments(TABLES)}, ${selectTimeZones(TABLES)}
     FROM known_invoices`;
 
 /** Reads and writes the invoices of tills and the copies of their payments. No other class writes them. */
@@ -71,11 +83,11 @@ export class TillInvoiceRepository {
     return isOwnCode(code) ? this.findOne('code = $1', [code]) : undefined;
   }
 
-  /** Finds an invoice of the till to which the static code belongs. Undefined also for an invoice of another till. */
+  /** Finds an invoice of the till to which the static code belongs. Undefined also for an invoice of another till, and for a payment request. */
   async findByStaticCode(code: string, invoiceReference: string): Promise<TillInvoice | undefined> {
     if (!isOwnCode(code) || !isUuid(invoiceReference)) return undefined;
     return this.findOne(
-      `invoice_reference = $2 AND EXISTS (
+      `invoice_reference = $2 AND NOT is_payment_request AND EXISTS (
          SELECT FROM known_till_codes till
           WHERE till.code = $1 AND till.mode = known_invoices.mode AND till.merchant_id = known_invoices.merchant_id
             AND till.site_id = known_invoices.site_id AND till.site_reference = known_invoices.site_reference)`,
@@ -96,7 +108,7 @@ export class TillInvoiceRepository {
    * newest payment.
    */
   async insertIfAbsent(created: readonly InvoiceCreated[]): Promise<void> {
-    const invoices = created.map(({ payable, lineItems = [] }): NewInvoice => ({
+    const invoices = created.map(({ payable, lineItems = [], requestedBy }): NewInvoice => ({
       invoiceReference: payable.payableId,
       code: payable.source.code,
       mode: payable.mode,
@@ -108,6 +120,7 @@ export class TillInvoiceRepository {
       currencyISOCode: payable.currencyISOCode,
       lineItems: lineItems.map(toTillLineItem),
       expiresAt: payable.expiresAt,
+      isPaymentRequest: requestedBy !== undefined,
       maxPayments: payable.maxPayments,
     }));
     await this.dataSource.query(
@@ -125,7 +138,7 @@ export class TillInvoiceRepository {
     );
   }
 
-  upsertPayments(payments: readonly InvoicePayment[]): Promise<void> {
+  upsertPayments(payments: readonly PaymentCopy[]): Promise<void> {
     return this.copies.upsert(payments.map(removeCustomer));
   }
 
@@ -157,7 +170,6 @@ const NO_CUSTOMER = { id: '', firstName: '', lastName: '' };
  * Removes the personal data of the partner's customer, because the page only needs to know that the payment came
  * through a partner.
  */
-function removeCustomer(payment: InvoicePayment): PaymentSnapshot {
-  const { partner } = payment;
-  return partner ? { ...payment, partner: { ...partner, customer: NO_CUSTOMER } } : payment;
+function removeCustomer<P extends PaymentCopy>(payment: P): P {
+  return isPartnerPayment(payment) ? { ...payment, partner: { ...payment.partner, customer: NO_CUSTOMER } } : payment;
 }

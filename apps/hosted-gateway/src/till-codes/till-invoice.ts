@@ -7,9 +7,11 @@ import type {
   PayableDescriptor,
   PayableState,
   PaymentSnapshot,
+  TimeZonePeriod,
 } from '@svc/contracts';
+import type { PaymentCopy } from '../payment-copies/payment-copy.js';
 
-/** An invoice of a till, with the data that its page needs. */
+/** An invoice of a till or a payment request (D7), with the data that its page needs. */
 export interface TillInvoice extends AmountTerms {
   /** UUID. Equal to the id of the payable. */
   readonly invoiceReference: string;
@@ -19,6 +21,8 @@ export interface TillInvoice extends AmountTerms {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
+  /** Name of the store or the shop. */
+  readonly siteName: string;
   /** Identifier of the till. */
   readonly siteReference: string;
   /** The merchant's own reference. */
@@ -28,6 +32,8 @@ export interface TillInvoice extends AmountTerms {
   readonly currencyISOCode: string;
   readonly lineItems: readonly TillLineItem[];
   readonly expiresAt: Date;
+  /** Whether a person of the merchant sent the link of this invoice to the payer, so that there is no till. */
+  readonly isPaymentRequest: boolean;
   readonly maxPayments: number;
   readonly payableState: PayableState;
   readonly payableVersion: number;
@@ -36,7 +42,9 @@ export interface TillInvoice extends AmountTerms {
   /** Options that the merchant offers to payers. Empty until the MerchantChanged event has arrived. */
   readonly features: MerchantFeatures;
   /** Newest first. */
-  readonly payments: readonly PaymentSnapshot[];
+  readonly payments: readonly PaymentCopy[];
+  /** The time zones of the merchant, in which the page shows times (M7). */
+  readonly timeZones: readonly TimeZonePeriod[];
 }
 
 /** The fields of a line item that the page shows. */
@@ -54,7 +62,7 @@ export function toTillLineItem({ name, productCode, sku, unitPrice, quantity }: 
 
 export type InvoicePayment = PaymentSnapshot<InvoiceSource>;
 
-export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePayment {
+export function isInvoicePayment<P extends PaymentCopy>(payment: P): payment is P & { source: { kind: 'invoice' } } {
   return payment.source.kind === 'invoice';
 }
 

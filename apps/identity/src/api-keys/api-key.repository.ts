@@ -1,3 +1,5 @@
+import { DomainError } from '@svc/kernel';
+import { isUniqueViolation } from '@svc/persistence';
 import { type EntityManager, IsNull } from 'typeorm';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { getSite } from '../sites/site.repository.js';
@@ -30,8 +32,25 @@ export function findKey(tx: EntityManager, owner: KeyOwner, keyId: string): Prom
   return tx.findOneBy(ApiKeyRow, { ...ownerCondition(owner), keyId });
 }
 
+/** Throws `resource.conflict` if a key with this id exists. */
 export async function insertKey(tx: EntityManager, key: ApiKey): Promise<void> {
-  await tx.insert(ApiKeyRow, key);
+  await tx.insert(ApiKeyRow, key).catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'api_keys_pkey')) throw error;
+    throw new DomainError('resource.conflict', { message: 'This key exists already.', cause: error });
+  });
+}
+
+/** Lets a key end at this time, or earlier if that was scheduled before. Returns the time, undefined without a valid key. */
+export async function scheduleKeyEnd(
+  tx: EntityManager,
+  owner: KeyOwner,
+  { keyId, mode, endsAt }: Pick<ApiKey, 'keyId' | 'mode'> & { endsAt: Date },
+): Promise<Date | undefined> {
+  const key = await tx.findOneBy(ApiKeyRow, { ...ownerCondition(owner), keyId, mode, revokedAt: IsNull() });
+  if (!key) return undefined;
+  if (key.endsAt && key.endsAt <= endsAt) return key.endsAt;
+  await tx.update(ApiKeyRow, { ...ownerCondition(owner), keyId }, { endsAt });
+  return endsAt;
 }
 
 /** Updates a key and returns its next version. */

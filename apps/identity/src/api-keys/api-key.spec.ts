@@ -19,6 +19,7 @@ const KEY: ApiKey = {
   sealed: 'sealed',
   isPrimary: true,
   createdAt: new Date('2026-03-01T10:00:00.000Z'),
+  endsAt: null,
   revokedAt: null,
   version: 4,
 };

@@ -27,6 +27,8 @@ export interface ApiKey {
   readonly sealed: string;
   readonly isPrimary: boolean;
   readonly createdAt: Date;
+  /** When the key is revoked automatically, after it was replaced. */
+  readonly endsAt: Date | null;
   readonly revokedAt: Date | null;
   readonly version: number;
 }
@@ -43,6 +45,8 @@ export interface ApiKeyView {
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
+  /** ISO 8601 UTC with milliseconds (C2). When the key is revoked automatically. Absent if it was not replaced. */
+  readonly endsUTCDate?: string;
   /** ISO 8601 UTC with milliseconds (C2). Absent while the key is valid. */
   readonly revokedUTCDate?: string;
 }
@@ -76,6 +80,7 @@ export function toApiKeyView(key: ApiKey): ApiKeyView {
     primary: key.isPrimary,
     revoked: key.revokedAt !== null,
     createdUTCDate: key.createdAt.toISOString(),
+    ...(key.endsAt ? { endsUTCDate: key.endsAt.toISOString() } : {}),
     ...(key.revokedAt ? { revokedUTCDate: key.revokedAt.toISOString() } : {}),
   };
 }

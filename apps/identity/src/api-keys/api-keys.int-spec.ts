@@ -243,20 +243,28 @@ describe('the API keys', () => {
     const merchantKey = await createKey(merchantKeysPath);
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
     const otherMerchant = `/admin/v1/merchants/${other.merchantId}`;
-    for (const [method, path] of [
-      ['POST', `${otherMerchant}/sites/${siteId}/keys`],
-      ['GET', `${otherMerchant}/sites/${siteId}/keys`],
-      ['GET', '/admin/v1/merchants/1/keys'],
-      ['POST', '/admin/v1/merchants/1/keys'],
-      ['DELETE', `${otherMerchant}/keys/${merchantKey.keyId}`],
-      ['DELETE', `${otherMerchant}/sites/${siteId}/keys/${siteKey.keyId}`],
-      ['DELETE', `${merchantKeysPath}/${siteKey.keyId}`],
-      ['DELETE', `${siteKeysPath}/${merchantKey.keyId}`],
-      ['DELETE', `${siteKeysPath}/${UNKNOWN_ID}`],
-      ['DELETE', `${siteKeysPath}/x`],
+    const noSite = `Merchant ${other.merchantId} has no site ${siteId}.`;
+    const owner = `Merchant ${merchantId}`;
+    const site = `Site ${siteId} of merchant ${merchantId}`;
+    for (const [method, path, detail] of [
+      ['POST', `${otherMerchant}/sites/${siteId}/keys`, noSite],
+      ['GET', `${otherMerchant}/sites/${siteId}/keys`, noSite],
+      ['GET', '/admin/v1/merchants/1/keys', 'There is no merchant 1.'],
+      ['POST', '/admin/v1/merchants/1/keys', 'There is no merchant 1.'],
+      [
+        'DELETE',
+        `${otherMerchant}/keys/${merchantKey.keyId}`,
+        `Merchant ${other.merchantId} has no key ${merchantKey.keyId}.`,
+      ],
+      ['DELETE', `${otherMerchant}/sites/${siteId}/keys/${siteKey.keyId}`, noSite],
+      ['DELETE', `${merchantKeysPath}/${siteKey.keyId}`, `${owner} has no key ${siteKey.keyId}.`],
+      ['DELETE', `${siteKeysPath}/${merchantKey.keyId}`, `${site} has no key ${merchantKey.keyId}.`],
+      ['DELETE', `${siteKeysPath}/${UNKNOWN_ID}`, `${site} has no key ${UNKNOWN_ID}.`],
+      ['DELETE', `${siteKeysPath}/x`, 'An id in the path is not a UUID.'],
+      ['GET', '/admin/v1/merchants/x/keys', 'An id in the path is not a number, as in 1001.'],
     ] as const) {
       const response = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
-      expect([method, path, response.status]).toEqual([method, path, 404]);
+      expect([method, path, response.status, response.body.detail]).toEqual([method, path, 404, detail]);
     }
     expect(await listKeys(siteKeysPath)).toMatchObject([{ revoked: false }]);
     expect(await listKeys(merchantKeysPath)).toMatchObject([{ revoked: false }]);

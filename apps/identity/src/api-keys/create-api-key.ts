@@ -7,10 +7,11 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { Change } from '../audit-log/change.js';
+import { endScheduled, type NewCredential } from '../new-credential.js';
 import { seal } from '../sealing/seal.js';
 import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
-import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
+import { findValidKeys, insertKey, lockOwner, scheduleKeyEnd, updateKey } from './api-key.repository.js';
 
 /**
  * Maximum number of valid keys of an owner in a mode. Ten keys are enough for any rotation. More keys would be a risk,
@@ -44,9 +45,18 @@ export class CreateApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  execute(author: ChangeAuthor, owner: KeyOwner, mode: Mode): Promise<CreatedApiKey> {
+  /** Throws `resource.conflict` if too many keys are valid, or the key exists, and `resource.not-found`. */
+  execute(
+    author: ChangeAuthor,
+    owner: KeyOwner,
+    mode: Mode,
+    { credentialId, replaced }: NewCredential = {},
+  ): Promise<CreatedApiKey> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
+      const endsAt =
+        replaced && (await scheduleKeyEnd(tx, owner, { keyId: replaced.credentialId, mode, endsAt: replaced.endsAt }));
+      if (replaced && !endsAt) throw new DomainError('resource.not-found');
       const validKeys = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);
       if (validKeys.length >= MAX_VALID_KEYS) {
         throw new DomainError('resource.conflict', { message: `${MAX_VALID_KEYS} keys are valid: revoke one first.` });
@@ -59,7 +69,7 @@ export class CreateApiKey {
       const oldPrimary = validKeys.find(({ isPrimary }) => isPrimary);
       const demoted = oldPrimary ? [await updateKey(tx, oldPrimary, { isPrimary: false })] : [];
       const key: ApiKey = {
-        keyId: newUuid(this.clock),
+        keyId: credentialId ?? newUuid(this.clock),
         kind,
         mode,
         merchantId: owner.merchantId,
@@ -69,6 +79,7 @@ export class CreateApiKey {
         sealed,
         isPrimary: true,
         createdAt: this.clock.now(),
+        endsAt: null,
         revokedAt: null,
         version: 1,
       };
@@ -84,6 +95,7 @@ export class CreateApiKey {
           before: { primary: true },
           after: { primary: false },
         })),
+        ...(replaced && endsAt ? [endScheduled('api-key.end-scheduled', owner, replaced.credentialId, endsAt)] : []),
         {
           action: 'api-key.created',
           ...owner,

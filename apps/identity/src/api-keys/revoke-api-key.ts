@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChangeAuthor } from '@svc/auth';
+import type { Mode } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
@@ -19,12 +20,20 @@ export class RevokeApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the key is already revoked. Throws `resource.not-found`. */
-  async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
+  /**
+   * Does nothing if the key is already revoked. Throws `resource.not-found`.
+   *
+   * @param mode the only mode in which the caller may revoke; any mode by default
+   */
+  async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string, mode?: Mode): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
       const key = await findKey(tx, owner, keyId);
-      if (!key) throw new DomainError('resource.not-found');
+      if (!key || (mode !== undefined && key.mode !== mode)) {
+        const { merchantId, siteId } = owner;
+        const name = siteId === undefined ? `Merchant ${merchantId}` : `Site ${siteId} of merchant ${merchantId}`;
+        throw new DomainError('resource.not-found', { message: `${name} has no key ${keyId}.` });
+      }
       if (key.revokedAt) return;
 
       // The revoked key is updated before its successor, because the table allows only one primary key.

@@ -62,6 +62,7 @@ describe('the audit log', () => {
       keylessMode: 'test',
       webhookUrl: null,
       webhookEnabled: false,
+      challengePayers: false,
     };
     const extractPrefix = (apiKey: string) => /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)![0];
     const keyFields = (kind: string, mode: string, apiKey: string) => ({

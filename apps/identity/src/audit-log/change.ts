@@ -1,4 +1,4 @@
-/** The actions of administrators in identity, for the audit log. */
+/** The actions of administrators and of people of merchants in identity, for the audit log. */
 type IdentityAction =
   | 'merchant.created'
   | 'merchant.renamed'
@@ -17,8 +17,20 @@ type IdentityAction =
   | 'api-key.made-primary'
   | 'api-key.no-longer-primary'
   | 'api-key.revoked'
+  | 'api-key.end-scheduled'
   | 'webhook-secret.created'
-  | 'webhook-secret.revoked';
+  | 'webhook-secret.revoked'
+  | 'webhook-secret.end-scheduled'
+  | 'invitation.created'
+  | 'invitation.withdrawn'
+  | 'invitation.accepted'
+  | 'person.role-changed'
+  | 'person.removed'
+  | 'person.sign-in-link-created'
+  | 'person.sessions-ended'
+  | 'person.second-factor-added'
+  | 'person.second-factor-removed'
+  | 'person.second-factors-reset';
 
 /**
  * A change for the audit log. `before` and `after` contain the changed values, never a secret. The actions of other
@@ -34,7 +46,7 @@ export interface Change<Action extends string = IdentityAction> {
    * @schema uuid
    */
   readonly organisationId?: string;
-  /** keyId, tokenId, secretId or kid of the changed credential. */
+  /** keyId, tokenId, secretId, kid or passkeyId of the changed credential. */
   readonly credentialId?: string | undefined;
   readonly before?: object;
   readonly after?: object;

@@ -22,10 +22,10 @@ export class RegisterCustomer {
 
   /** Throws `resource.not-found` if this organisation has no user `userId` in this mode. */
   async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; isNew: boolean }> {
-    if (!isUuid(userId)) throw new DomainError('resource.not-found');
+    if (!isUuid(userId)) throw createNoUserError();
     return inTransaction(this.dataSource, async (tx) => {
       const user = await this.users.find(tx, owner, userId);
-      if (!user) throw new DomainError('resource.not-found');
+      if (!user) throw createNoUserError();
       const customer: Customer = {
         customerReference: newUuid(this.clock),
         userId: user.userId,
@@ -46,4 +46,11 @@ export class RegisterCustomer {
       return { customer, isNew: true };
     });
   }
+}
+
+/** The same for a user of another organisation or mode. */
+function createNoUserError(): DomainError {
+  return new DomainError('resource.not-found', {
+    message: 'Your organisation has no user with this userId in this mode. Create the user first: POST /v1/auth/users.',
+  });
 }

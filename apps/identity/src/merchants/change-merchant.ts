@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChangeAuthor } from '@svc/auth';
-import { invalidField } from '@svc/kernel';
+import { changeTimeZone, Clock, invalidField } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -11,6 +11,7 @@ import { siteChanged } from '../sites/site.js';
 import { incrementSiteVersions } from '../sites/site.repository.js';
 import { type Merchant, merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 import { lockMerchant, updateMerchant } from './merchant.repository.js';
+import type { ChangeMerchantRequest } from './merchant.requests.js';
 
 /**
  * Changes settings of a merchant and publishes them. Does nothing if no setting has a new value. When the name changes,
@@ -22,13 +23,17 @@ export class ChangeMerchant {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
+    @Inject(Clock) private readonly clock: Clock,
   ) {}
 
   /** Throws `resource.not-found`, and `request.invalid` for a grant to an unknown organisation. */
-  execute(author: ChangeAuthor, merchantId: number, changes: Partial<MerchantSettings>): Promise<Merchant> {
+  execute(author: ChangeAuthor, merchantId: number, request: ChangeMerchantRequest): Promise<Merchant> {
+    const { timeZone, ...changes } = request;
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockMerchant(tx, merchantId);
-      const settings = normaliseMerchantSettings({ ...before, ...changes });
+      const zones =
+        timeZone === undefined ? {} : { timeZones: changeTimeZone(before.timeZones, timeZone, this.clock.now()) };
+      const settings = normaliseMerchantSettings({ ...before, ...changes, ...zones });
       // The stored settings are normalised too, because jsonb does not keep the order of members.
       const changed = changedSettings(normaliseMerchantSettings(before), settings);
       if (!changed) return before;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChangeAuthor } from '@svc/auth';
-import { DEFAULT_MINIMUM_AMOUNT } from '@svc/contracts';
+import { DEFAULT_MINIMUM_AMOUNT, DEFAULT_TIME_ZONE } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
@@ -8,6 +8,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import { type Merchant, merchantChanged } from './merchant.js';
 import { insertMerchant } from './merchant.repository.js';
+import type { CreateMerchantRequest } from './merchant.requests.js';
 
 /** Creates a merchant without features and grants, and publishes it. */
 @Injectable()
@@ -19,15 +20,17 @@ export class CreateMerchant {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  execute(author: ChangeAuthor, name: string): Promise<Merchant> {
+  execute(author: ChangeAuthor, { name, timeZone }: CreateMerchantRequest): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
       const amountTerms = { minimumAmount: DEFAULT_MINIMUM_AMOUNT, maximumAmount: null };
-      const settings = { name, features: {}, ...amountTerms, grants: [], fees: {} };
+      const timeZones = [{ zone: timeZone ?? DEFAULT_TIME_ZONE }];
+      const settings = { name, features: {}, ...amountTerms, grants: [], fees: {}, timeZones };
       const values = { ...settings, createdAt: this.clock.now(), version: 1 };
       const merchantId = await insertMerchant(tx, values);
       const merchant = { merchantId, ...values };
       await this.events.append(tx, merchantChanged(merchant));
-      await this.auditLog.append(tx, author, { action: 'merchant.created', merchantId, after: { name } });
+      const after = { name, ...(timeZone === undefined ? {} : { timeZone }) };
+      await this.auditLog.append(tx, author, { action: 'merchant.created', merchantId, after });
       return merchant;
     });
   }

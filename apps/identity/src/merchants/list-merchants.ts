@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
+import type { MerchantFeatures, MerchantFees, MerchantGrant, TimeZonePeriod } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import { type SiteView, toSiteView } from '../sites/site.js';
 import { countSites, listSites } from '../sites/site.repository.js';
@@ -25,6 +25,8 @@ export interface MerchantView {
   readonly grants: MerchantGrant[];
   /** The fees of each mode. Only administrators see them. */
   readonly fees: MerchantFees;
+  /** The time zones of the merchant's days (M7). Another zone begins at a local midnight: `from`. */
+  readonly timeZones: TimeZonePeriod[];
 }
 
 /** A merchant in the list of merchants. */
@@ -63,7 +65,7 @@ export class ListMerchants {
 }
 
 export function toMerchantView({ createdAt, ...merchant }: Merchant): MerchantView {
-  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees } = merchant;
+  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees, timeZones } = merchant;
   const createdUTCDate = createdAt.toISOString();
-  return { merchantId, name, createdUTCDate, features, minimumAmount, maximumAmount, grants, fees };
+  return { merchantId, name, createdUTCDate, features, minimumAmount, maximumAmount, grants, fees, timeZones };
 }

@@ -13,14 +13,14 @@ export const MERCHANT_PAGE_SIZE = 50;
 export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
   // A stronger lock would block other transactions that insert rows with a foreign key to the merchant.
   const merchant = await tx.findOne(MerchantRow, { where: { merchantId }, lock: { mode: 'for_no_key_update' } });
-  if (!merchant) throw new DomainError('resource.not-found');
+  if (!merchant) throw createNotFoundError(merchantId);
   return merchant;
 }
 
 /** Throws `resource.not-found`. */
 export async function getMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
   const merchant = await tx.findOneBy(MerchantRow, { merchantId });
-  if (!merchant) throw new DomainError('resource.not-found');
+  if (!merchant) throw createNotFoundError(merchantId);
   return merchant;
 }
 
@@ -45,4 +45,8 @@ export async function updateMerchant(
   change: MerchantSettings & { readonly version: number },
 ): Promise<void> {
   await tx.update(MerchantRow, { merchantId }, change);
+}
+
+function createNotFoundError(merchantId: number): DomainError {
+  return new DomainError('resource.not-found', { message: `There is no merchant ${merchantId}.` });
 }

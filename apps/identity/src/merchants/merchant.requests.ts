@@ -10,6 +10,7 @@ import {
   type MerchantFees,
   type MerchantGrant,
 } from '@svc/contracts';
+import { isTimeZone } from '@svc/kernel';
 import { PatchBody } from '@svc/service';
 import { Type } from 'class-transformer';
 import {
@@ -22,6 +23,7 @@ import {
   IsUUID,
   Max,
   Min,
+  ValidateBy,
   ValidateNested,
 } from 'class-validator';
 import { IfPresent } from '../if-present.js';
@@ -33,6 +35,11 @@ export class CreateMerchantRequest {
   /** Name of the merchant. Payers see the name. 1 to 100 characters (C6). */
   @IsLabel(MAX_IDENTIFIER_LENGTH)
   name: string;
+
+  /** IANA name of the time zone of the merchant's days (M7). Default: `Africa/Johannesburg`. */
+  @IfPresent()
+  @IsTimeZone()
+  timeZone?: string;
 }
 
 /** Whether payers may change the amount. */
@@ -158,6 +165,14 @@ export class ChangeMerchantRequest {
   @IfPresent()
   @IsNestedObject(FeesRequest)
   fees?: FeesRequest;
+
+  /**
+   * IANA name of the time zone of the merchant's days (M7). It begins at the end of the merchant's present day, and
+   * replaces another zone that has not begun yet.
+   */
+  @IfPresent()
+  @IsTimeZone()
+  timeZone?: string;
 }
 
 /** Validates a field that is an object of this class. */
@@ -165,4 +180,12 @@ function IsNestedObject(type: new () => object): PropertyDecorator {
   return (target, property) => {
     for (const decorate of [IsObject(), ValidateNested(), Type(() => type)]) decorate(target, property);
   };
+}
+
+/** The name of a time zone in the IANA database. */
+function IsTimeZone(): PropertyDecorator {
+  return ValidateBy(
+    { name: 'isTimeZone', validator: { validate: isTimeZone } },
+    { message: '$property must be the IANA name of a time zone, for example Africa/Johannesburg' },
+  );
 }

@@ -1,4 +1,4 @@
-import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
+import type { MerchantFeatures, MerchantFees, MerchantGrant, TimeZonePeriod } from '@svc/contracts';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Table `merchants`. */
@@ -27,6 +27,9 @@ export class MerchantRow {
 
   @Column({ type: 'jsonb' })
   fees: MerchantFees;
+
+  @Column({ type: 'jsonb', name: 'time_zones' })
+  timeZones: TimeZonePeriod[];
 
   @Column({ type: 'bigint' })
   version: number;

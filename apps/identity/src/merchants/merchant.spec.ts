@@ -8,6 +8,7 @@ const SETTINGS: MerchantSettings = {
   maximumAmount: null,
   grants: [],
   fees: {},
+  timeZones: [{ zone: 'Africa/Johannesburg' }],
 };
 const createGrant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
@@ -82,6 +83,19 @@ describe('normaliseMerchantSettings', () => {
     expect(normaliseMerchantSettings({ ...SETTINGS, fees: feesOfBothModes }).fees).toStrictEqual(feesOfBothModes);
   });
 
+  it('returns the members of each time zone in a fixed order, and accepts 100 time zones but not 101', () => {
+    const timeZones = Array.from({ length: 100 }, () => ({ from: '2026-03-01T22:00:00.000Z', zone: 'UTC', more: 1 }));
+    expect(JSON.stringify(normaliseMerchantSettings({ ...SETTINGS, timeZones }).timeZones[0])).toBe(
+      '{"zone":"UTC","from":"2026-03-01T22:00:00.000Z"}',
+    );
+    const tooMany = [...timeZones, { zone: 'UTC' }];
+    expect(() => normaliseMerchantSettings({ ...SETTINGS, timeZones: tooMany })).toThrow(
+      expect.objectContaining({
+        fields: [{ field: 'timeZone', message: 'timeZone must not change more than 99 times' }],
+      }),
+    );
+  });
+
   it('accepts a second grant of an organisation if the second grant has no permission', () => {
     const grants = [createGrant('a', true, false), createGrant('A', false, false)];
     expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([createGrant('a', true, false)]);
@@ -92,12 +106,13 @@ test('the event of a merchant contains all its settings and its version', () => 
   const features = { tip: { enabled: true } };
   const grants = [createGrant('a', true, true)];
   const fees = { live: { basisPoints: 290, fixedAmount: 150 } };
-  const settings = { name: 'Merchant', features, minimumAmount: 500, maximumAmount: 50_000, grants, fees };
+  const timeZones = [{ zone: 'Africa/Johannesburg' }, { zone: 'UTC', from: '2026-03-01T22:00:00.000Z' }];
+  const settings = { name: 'Merchant', features, minimumAmount: 500, maximumAmount: 50_000, grants, fees, timeZones };
   const merchant = { merchantId: 1001, ...settings, createdAt: new Date(0), version: 3 };
   expect(merchantChanged(merchant)).toStrictEqual({
     type: { name: 'merchant.changed.v1' },
     aggregateId: '1001',
     aggregateVersion: 3,
-    payload: { merchantId: 1001, name: 'Merchant', features, minimumAmount: 500, maximumAmount: 50_000, grants, fees },
+    payload: { merchantId: 1001, ...settings },
   });
 });

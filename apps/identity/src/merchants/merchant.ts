@@ -1,10 +1,12 @@
 import {
   type FeeTerms,
+  MAX_TIME_ZONE_PERIODS,
   type MerchantChanged,
   MerchantChangedV1,
   type MerchantFeatures,
   type MerchantFees,
   type MerchantGrant,
+  type TimeZonePeriod,
 } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
@@ -26,6 +28,8 @@ export interface MerchantSettings {
   readonly grants: MerchantGrant[];
   /** The fees of each mode (M5). */
   readonly fees: MerchantFees;
+  /** The time zones of the merchant's days: past ones, the present one, and one that begins at the next midnight (M7). */
+  readonly timeZones: TimeZonePeriod[];
 }
 
 export interface Merchant extends MerchantSettings {
@@ -36,7 +40,8 @@ export interface Merchant extends MerchantSettings {
 
 /**
  * Returns the settings with their members in a fixed order. Omits members that are null, and grants without a
- * permission. Throws `request.invalid` for two grants of one organisation, and for a maximum amount below the minimum amount.
+ * permission. Throws `request.invalid` for two grants of one organisation, for a maximum amount below the minimum amount,
+ * and for too many time zones.
  */
 export function normaliseMerchantSettings({
   name,
@@ -45,6 +50,7 @@ export function normaliseMerchantSettings({
   maximumAmount,
   grants,
   fees,
+  timeZones,
 }: MerchantSettings): MerchantSettings {
   const normalisedGrants = grants
     .map(({ organisationId, vouchers, externalPayments }) => ({
@@ -57,6 +63,8 @@ export function normaliseMerchantSettings({
     throw invalidField('grants', 'grants must name each organisation once');
   if (maximumAmount !== null && maximumAmount < minimumAmount)
     throw invalidField('maximumAmount', 'maximumAmount must not be less than minimumAmount');
+  if (timeZones.length > MAX_TIME_ZONE_PERIODS)
+    throw invalidField('timeZone', `timeZone must not change more than ${MAX_TIME_ZONE_PERIODS - 1} times`);
   return {
     name,
     features: normaliseFeatures(features),
@@ -64,6 +72,7 @@ export function normaliseMerchantSettings({
     maximumAmount,
     grants: normalisedGrants,
     fees: normaliseFees(fees),
+    timeZones: timeZones.map(({ zone, from }) => ({ zone, ...(from === undefined ? {} : { from }) })),
   };
 }
 
@@ -95,13 +104,13 @@ function omitNulls<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K
 
 /** The event for other services. */
 export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
-  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees, version } = merchant;
+  const { merchantId, name, features, minimumAmount, maximumAmount, grants, fees, timeZones, version } = merchant;
   return {
     type: MerchantChangedV1,
     aggregateId: String(merchantId),
     aggregateVersion: version,
     payload: {
-      ...{ merchantId, name, features, minimumAmount, grants, fees },
+      ...{ merchantId, name, features, minimumAmount, grants, fees, timeZones },
       ...(maximumAmount === null ? {} : { maximumAmount }),
     },
   };

@@ -26,8 +26,8 @@ export class MerchantsController {
 
   /** Creates a merchant. */
   @Post()
-  async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantView> {
-    return toMerchantView(await this.createMerchant.execute(author, name));
+  async create(@Author() author: ChangeAuthor, @Body() request: CreateMerchantRequest): Promise<MerchantView> {
+    return toMerchantView(await this.createMerchant.execute(author, request));
   }
 
   /**

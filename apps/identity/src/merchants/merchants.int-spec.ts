@@ -27,6 +27,7 @@ describe('the administration API of merchants', () => {
       maximumAmount: null,
       fees: {},
       grants: [],
+      timeZones: [{ zone: 'Africa/Johannesburg' }],
     });
     expect(await admin('GET', `${MERCHANTS}/1001`)).toMatchObject({
       status: 200,
@@ -225,7 +226,8 @@ describe('the administration API of merchants', () => {
       expect(response.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
-      const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {} };
+      const timeZones = [{ zone: 'Africa/Johannesburg' }];
+      const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {}, timeZones };
       expect(await readPublishedSettings(merchantId)).toEqual([
         { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
         { ...merchant, features, grants, aggregateVersion: 2 },
@@ -334,6 +336,11 @@ describe('the administration API of merchants', () => {
       ['fees.live.basisPoints', { fees: { live: { basisPoints: -1, fixedAmount: 0 } } }],
       ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0, fixedAmount: 10_001 } } }],
       ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0 } } }],
+      ['timeZone', { timeZone: null }],
+      ['timeZone', { timeZone: '' }],
+      ['timeZone', { timeZone: 2 }],
+      ['timeZone', { timeZone: '+02:00' }],
+      ['timeZone', { timeZone: 'Africa/Pretoria' }],
       ['features.tip.enabled', { features: { tip: { enabled: null } } }],
       ['grants', { grants: {} }],
       ['grants', { grants: ['x'] }],

@@ -14,14 +14,14 @@ export async function lockOrganisation(tx: EntityManager, organisationId: string
     where: { organisationId },
     lock: { mode: 'for_no_key_update' },
   });
-  if (!organisation) throw new DomainError('resource.not-found');
+  if (!organisation) throw createNotFoundError(organisationId);
   return organisation;
 }
 
 /** Throws `resource.not-found`. */
 export async function getOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
   const organisation = await tx.findOneBy(OrganisationRow, { organisationId });
-  if (!organisation) throw new DomainError('resource.not-found');
+  if (!organisation) throw createNotFoundError(organisationId);
   return organisation;
 }
 
@@ -51,4 +51,8 @@ export async function insertOrganisation(tx: EntityManager, organisation: Organi
 
 export async function renameOrganisation(tx: EntityManager, { organisationId, name }: Organisation) {
   await tx.update(OrganisationRow, { organisationId }, { name });
+}
+
+function createNotFoundError(organisationId: string): DomainError {
+  return new DomainError('resource.not-found', { message: `There is no organisation ${organisationId}.` });
 }

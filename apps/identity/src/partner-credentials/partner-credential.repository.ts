@@ -15,7 +15,12 @@ export async function getPartnerCredential(
   credentialId: string,
 ): Promise<PartnerCredential> {
   const credential = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
-  if (!credential) throw new DomainError('resource.not-found');
+  if (!credential) {
+    const name = kind === 'api-key' ? 'key' : 'API token';
+    throw new DomainError('resource.not-found', {
+      message: `Organisation ${organisationId} has no ${name} ${credentialId}.`,
+    });
+  }
   return credential;
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@svc/auth';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from '@svc/service';
 import { DistributedServices, httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
-import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
+import { ADMIN_KEY, CONSOLE_URL, SEALING_KEY } from '../../test/identity.js';
 import { identityService } from '../index.js';
 
 // Tests identity with four replicas of a service of the main API, which receives keys only as events.
@@ -46,7 +46,7 @@ beforeAll(async () => {
     replicas.push(replica);
   }
   // identity starts last, because it cannot publish events before the queues of the replicas are bound.
-  const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
+  const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY, SVC_CONSOLE_URL: CONSOLE_URL };
   identity = await services.start(identityService, await services.environment(identityService, settings));
 });
 afterAll(() => services.close());

@@ -7,7 +7,7 @@ import { SiteRow } from './site.row.js';
 /** Throws `resource.not-found` if the site does not exist or belongs to another merchant. */
 export async function getSite(tx: EntityManager, merchantId: number, siteId: number): Promise<SiteRow> {
   const site = await tx.findOneBy(SiteRow, { merchantId, siteId });
-  if (!site) throw new DomainError('resource.not-found');
+  if (!site) throw new DomainError('resource.not-found', { message: `Merchant ${merchantId} has no site ${siteId}.` });
   return site;
 }
 

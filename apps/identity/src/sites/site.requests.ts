@@ -46,6 +46,13 @@ export class CreateSiteRequest {
   /** If true, `webhookUrl` must be set. */
   @IsBoolean()
   webhookEnabled: boolean = false;
+
+  /**
+   * If true, payers always solve a challenge before they pay on the payment page: a calculation of the browser, about a
+   * second on a slow phone. Otherwise they do so only while stolen cards are tested at the site.
+   */
+  @IsBoolean()
+  challengePayers: boolean = false;
 }
 
 /**
@@ -84,4 +91,8 @@ export class ChangeSiteRequest {
   @IfPresent()
   @IsBoolean()
   webhookEnabled?: boolean;
+
+  @IfPresent()
+  @IsBoolean()
+  challengePayers?: boolean;
 }

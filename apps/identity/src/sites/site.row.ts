@@ -36,4 +36,7 @@ export class SiteRow {
 
   @Column({ type: 'boolean', name: 'webhook_enabled' })
   webhookEnabled: boolean;
+
+  @Column({ type: 'boolean', name: 'challenge_payers' })
+  challengePayers: boolean;
 }

@@ -9,6 +9,7 @@ const SETTINGS: SiteSettings = {
   keylessMode: 'test',
   webhookUrl: null,
   webhookEnabled: false,
+  challengePayers: false,
 };
 const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 

@@ -19,6 +19,8 @@ export interface SiteSettings {
    */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
+  /** Payers always solve a challenge before they pay, not only while stolen cards are tested at the site. */
+  readonly challengePayers: boolean;
 }
 
 /** A site in the administration API. */
@@ -31,7 +33,7 @@ export interface SiteView extends SiteSettings {
  * sessions of such a site could send payers and notifications to any host (A8). Also throws for an invalid webhookUrl.
  */
 export function normaliseSiteSettings(requested: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
-  const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = requested;
+  const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled, challengePayers } = requested;
   const allowedHosts = [...new Set(requested.allowedHosts.map((host) => canonicalHost(host) ?? throwInvalidHost()))];
   if (!requireApiKey && allowedHosts.length === 0) {
     throw invalidField('allowedHosts', 'allowedHosts must not be empty when requireApiKey is false');
@@ -41,7 +43,7 @@ export function normaliseSiteSettings(requested: SiteSettings, urlRules: Merchan
   }
   const problem = webhookUrl === null ? undefined : calledUrlProblem('webhookUrl', webhookUrl, urlRules);
   if (problem) throw new DomainError('request.invalid', { fields: [problem] });
-  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled, challengePayers };
 }
 
 /** Returns the rules for the webhookUrl of a site. The notificationUrl of a session has the same rules. */
@@ -51,8 +53,9 @@ export function webhookUrlRules({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT:
 
 /** Copies only the settings of a site. */
 export function pickSettings(site: SiteSettings): SiteSettings {
-  const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled } = site;
-  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
+  const { name, siteReference, requireApiKey, allowedHosts, keylessMode } = site;
+  const { webhookUrl, webhookEnabled, challengePayers } = site;
+  return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled, challengePayers };
 }
 
 export function toSiteView(site: SiteView): SiteView {

@@ -48,6 +48,7 @@ describe('the administration API of sites', () => {
       allowedHosts: [],
       keylessMode: 'test',
       webhookEnabled: false,
+      challengePayers: false,
     };
     expect(response).toMatchObject({ status: 201 });
     expect(response.body).toEqual({ ...site, webhookUrl: null, webhookSecrets: expect.anything() });
@@ -105,6 +106,7 @@ describe('the administration API of sites', () => {
       keylessMode: null,
       webhookUrl: null,
       webhookEnabled: null,
+      challengePayers: null,
     };
     const { status, body } = await admin('POST', `${merchantPath}/sites`, {
       name: 'Shop',
@@ -133,6 +135,7 @@ describe('the administration API of sites', () => {
     ['webhookUrl', { webhookUrl: `https://shop.example/${'x'.repeat(2048)}` }],
     ['webhookUrl', { webhookUrl: 7 }],
     ['webhookEnabled', { webhookEnabled: 'true' }],
+    ['challengePayers', { challengePayers: 1 }],
   ])('rejects a new site with an invalid %s: %j', async (field, fields) => {
     const response = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields });
     expect(response).toMatchObject({ status: 400 });
@@ -216,6 +219,7 @@ describe('the administration API of sites', () => {
     ['webhookUrl', { webhookEnabled: true }],
     ['webhookUrl', { webhookUrl: 'http://shop.example/hook' }],
     ['webhookEnabled', { webhookEnabled: null }],
+    ['challengePayers', { challengePayers: null }],
   ])('rejects a change with an invalid %s: %j', async (field, change) => {
     const site = await createSite();
     const response = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, change);
@@ -260,8 +264,8 @@ describe('the administration API of sites', () => {
 
   it('creates at most 1000 sites for a merchant, even if requests are concurrent', async () => {
     await identity.dataSource.query(
-      `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, webhook_enabled, created_at, version)
-       SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', false, $2, 1 FROM generate_series(1, 999) AS i`,
+      `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, webhook_enabled, challenge_payers, created_at, version)
+       SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', false, false, $2, 1 FROM generate_series(1, 999) AS i`,
       [merchantId, identity.clock.now()],
     );
     const responses = await Promise.all(

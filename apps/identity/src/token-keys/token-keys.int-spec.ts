@@ -6,6 +6,7 @@ import {
   ADMIN_KEY,
   adminClient,
   type Client,
+  CONSOLE_URL,
   createPartner,
   logIn,
   partnerClient,
@@ -109,6 +110,7 @@ describe('the keys of identity tokens', () => {
       SVC_LOG_LEVEL: 'silent',
       SVC_ADMIN_KEY: ADMIN_KEY,
       SVC_SEALING_KEY: SEALING_KEY,
+      SVC_CONSOLE_URL: CONSOLE_URL,
       SVC_DATABASE_URL: String((identity.dataSource.options as { url?: string }).url),
     };
     await identity.dataSource.query(`DELETE FROM token_keys`);

@@ -34,20 +34,25 @@ export class IssueWebhookSecret {
   async execute(
     tx: Transaction,
     author: ChangeAuthor,
-    { merchantId, siteId, mode }: Pick<WebhookSecret, 'merchantId' | 'siteId' | 'mode'>,
+    {
+      merchantId,
+      siteId,
+      mode,
+      secretId = newUuid(this.clock),
+    }: Pick<WebhookSecret, 'merchantId' | 'siteId' | 'mode'> & { secretId?: string },
   ): Promise<CreatedWebhookSecret> {
     const webhookSecret = newWebhookSecret();
     const secret: WebhookSecret = {
-      secretId: newUuid(this.clock),
+      secretId,
       mode,
       merchantId,
       siteId,
       sealed: await seal(webhookSecret, await getSealingKey(tx)),
       createdAt: this.clock.now(),
+      endsAt: null,
       revokedAt: null,
       version: 1,
     };
-    const { secretId } = secret;
     await insertWebhookSecret(tx, secret);
     await this.events.append(tx, webhookSecretChanged(secret), signingSecretChanged(secret));
     await this.auditLog.append(tx, author, {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChangeAuthor } from '@svc/auth';
-import { Clock } from '@svc/kernel';
+import type { Mode } from '@svc/contracts';
+import { Clock, DomainError } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -19,11 +20,22 @@ export class RevokeWebhookSecret {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Does nothing if the secret is already revoked. Throws `resource.not-found`. */
-  async execute(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
+  /**
+   * Does nothing if the secret is already revoked. Throws `resource.not-found`.
+   *
+   * @param mode the only mode in which the caller may revoke; any mode by default
+   */
+  async execute(
+    author: ChangeAuthor,
+    merchantId: number,
+    siteId: number,
+    secretId: string,
+    mode?: Mode,
+  ): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
       const secret = await getWebhookSecret(tx, merchantId, siteId, secretId);
+      if (mode !== undefined && secret.mode !== mode) throw new DomainError('resource.not-found');
       if (secret.revokedAt) return;
 
       const revoked = await revokeWebhookSecret(tx, secret, this.clock.now());

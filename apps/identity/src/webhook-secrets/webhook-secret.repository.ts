@@ -1,5 +1,6 @@
 import type { Mode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
+import { isUniqueViolation } from '@svc/persistence';
 import { type EntityManager, IsNull } from 'typeorm';
 import type { WebhookSecret } from './webhook-secret.js';
 import { WebhookSecretRow } from './webhook-secret.row.js';
@@ -14,7 +15,10 @@ export async function getWebhookSecret(
   secretId: string,
 ): Promise<WebhookSecret> {
   const secret = await tx.findOneBy(WebhookSecretRow, { merchantId, siteId, secretId });
-  if (!secret) throw new DomainError('resource.not-found');
+  if (!secret)
+    throw new DomainError('resource.not-found', {
+      message: `Site ${siteId} of merchant ${merchantId} has no webhook secret ${secretId}.`,
+    });
   return secret;
 }
 
@@ -36,8 +40,35 @@ export function countValidWebhookSecrets(
   return tx.countBy(WebhookSecretRow, { merchantId, siteId, mode, revokedAt: IsNull() });
 }
 
+/** Throws `resource.conflict` if a secret with this id exists. */
 export async function insertWebhookSecret(tx: EntityManager, secret: WebhookSecret): Promise<void> {
-  await tx.insert(WebhookSecretRow, secret);
+  await tx.insert(WebhookSecretRow, secret).catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'webhook_secrets_pkey')) throw error;
+    throw new DomainError('resource.conflict', { message: 'This secret exists already.', cause: error });
+  });
+}
+
+/**
+ * Lets a secret end at this time, or earlier if that was scheduled before. Returns the time, undefined without a valid
+ * secret.
+ */
+export async function scheduleSecretEnd(
+  tx: EntityManager,
+  {
+    merchantId,
+    siteId,
+    secretId,
+    mode,
+    endsAt,
+  }: Pick<WebhookSecret, 'merchantId' | 'siteId' | 'secretId' | 'mode'> & {
+    endsAt: Date;
+  },
+): Promise<Date | undefined> {
+  const secret = await tx.findOneBy(WebhookSecretRow, { merchantId, siteId, secretId, mode, revokedAt: IsNull() });
+  if (!secret) return undefined;
+  if (secret.endsAt && secret.endsAt <= endsAt) return secret.endsAt;
+  await tx.update(WebhookSecretRow, { merchantId, siteId, secretId }, { endsAt });
+  return endsAt;
 }
 
 /** Returns the revoked secret with its next version. */

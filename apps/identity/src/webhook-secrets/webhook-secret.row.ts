@@ -25,6 +25,9 @@ export class WebhookSecretRow {
   @Column({ type: 'timestamptz', name: 'created_at' })
   createdAt: Date;
 
+  @Column({ type: 'timestamptz', name: 'ends_at', nullable: true })
+  endsAt: Date | null;
+
   @Column({ type: 'timestamptz', name: 'revoked_at', nullable: true })
   revokedAt: Date | null;
 

@@ -22,6 +22,7 @@ const SECRET: WebhookSecret = {
   siteId: 5001,
   sealed: 'sealed',
   createdAt: new Date('2026-03-01T10:00:00Z'),
+  endsAt: null,
   revokedAt: null,
   version: 2,
 };

@@ -17,6 +17,8 @@ export interface WebhookSecret {
   /** The secret as compact JWE, encrypted for webhook-dispatcher. */
   readonly sealed: string;
   readonly createdAt: Date;
+  /** When the secret is revoked automatically, after it was replaced. */
+  readonly endsAt: Date | null;
   readonly revokedAt: Date | null;
   readonly version: number;
 }
@@ -28,6 +30,8 @@ export interface WebhookSecretView {
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
+  /** ISO 8601 UTC with milliseconds (C2). When the secret is revoked automatically. Absent if it was not replaced. */
+  readonly endsUTCDate?: string;
   /** ISO 8601 UTC with milliseconds (C2). Absent while the secret is valid. */
   readonly revokedUTCDate?: string;
 }
@@ -37,12 +41,19 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-export function toWebhookSecretView({ secretId, mode, createdAt, revokedAt }: WebhookSecret): WebhookSecretView {
+export function toWebhookSecretView({
+  secretId,
+  mode,
+  createdAt,
+  endsAt,
+  revokedAt,
+}: WebhookSecret): WebhookSecretView {
   return {
     secretId,
     mode,
     revoked: revokedAt !== null,
     createdUTCDate: createdAt.toISOString(),
+    ...(endsAt ? { endsUTCDate: endsAt.toISOString() } : {}),
     ...(revokedAt ? { revokedUTCDate: revokedAt.toISOString() } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { DigestRetrievalV1, ListRetrievalV1, type Mode, type PaymentSnapshot } from '@svc/contracts';
+import { newUuidAt } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { paymentEvent, refundOf } from '@svc/testing';
+import { disputeOf, paymentEvent, refundOf } from '@svc/testing';
 import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
@@ -67,6 +68,36 @@ test('the book of the stream has a separate row for a refund, and contains no na
   ]);
   expect(lines[1]!.line).toMatchObject({ type: 'refund', rowType: 'refund', refund: { amount: 2_345 } });
   expect(JSON.stringify(lines)).not.toContain('customer');
+});
+
+test('the book of the stream has two rows for a refund whose money came back, each on its day', async () => {
+  const payment = await deliverPaymentAt('2026-02-27T09:00:00.000Z');
+  const refund = { refundReference: newUuidAt(new Date('2026-02-28T09:00:00.000Z')) };
+  const deliverReturn = (returnedUTCDate: string) =>
+    retrieval.deliver(refundOf(payment, { ...refund, status: 'failed', returnedUTCDate }));
+  await retrieval.deliver(refundOf(payment, refund));
+  await deliverReturn('2026-03-01T09:00:00.000Z');
+  const [returned, ...others] = await requestLines('stream', payment.merchantId);
+  expect(others).toEqual([]);
+  expect(returned!.line).toMatchObject({ type: 'refund', refund: { ...refund, status: 'failed' } });
+  expect(returned!.key).not.toContain(refund.refundReference);
+});
+
+test('the book of the stream has a row for each change of a dispute, on the day of the change', async () => {
+  const payment = await deliverPaymentAt('2026-02-28T09:00:00.000Z');
+  const changeReferences: string[] = [];
+  for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until]) {
+    changeReferences.push(newUuidAt(new Date(time)));
+    const change = { changeReference: changeReferences.at(-1)!, changedUTCDate: time };
+    await retrieval.deliver(
+      disputeOf(payment, { disputeReference: payment.reference, ...change }, changeReferences.length),
+    );
+  }
+  const lines = await requestLines('stream', payment.merchantId);
+  expect(lines.map(({ key }) => key)).toEqual(
+    changeReferences.slice(1, 3).map((changeReference) => `${payment.paymentReference}/${changeReference}`),
+  );
+  expect(lines[0]!.line).toMatchObject({ type: 'dispute', rowType: 'dispute', dispute: { amount: 2_345 } });
 });
 
 test('the digests of a book contain the time since which the book is complete', async () => {

@@ -15,7 +15,9 @@ afterAll(async () => {
 });
 
 test('a key with too many calls gets a 429 with Retry-After and RateLimit headers, but other keys do not (M4)', async () => {
-  const paths = [`/${merchant.merchantId}/payments/X`, `/${merchant.merchantId}/payments?externalReference=x`];
+  const paths = ['payments/X', 'payments?externalReference=x', 'payment-search?orderId=x'].map(
+    (path) => `/${merchant.merchantId}/${path}`,
+  );
   const get = (nth: number, key: string) => retrieval.get(paths[nth % paths.length]!, { 'x-api-key': key });
   for (let call = 0; call < 3; call++) {
     const { status, headers } = await get(call, merchant.keys.merchant);

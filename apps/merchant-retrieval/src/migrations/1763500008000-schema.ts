@@ -43,7 +43,8 @@ const PAYMENTS = `
       COMMENT ON COLUMN payments.invoiced_amount IS 'Cents, like all amounts of this table.';
       COMMENT ON COLUMN payments.site_reference IS 'Reference of the till at the time of the payment. Empty if payment-processor did not know the site yet.';
       CREATE INDEX payments_of_invoice ON payments (generation, merchant_id, mode, invoice_reference, payment_utc_date, payment_reference);
-      CREATE INDEX payments_of_external_reference ON payments (generation, merchant_id, mode, external_reference, payment_utc_date, payment_reference);
+      CREATE INDEX payments_of_external_reference ON payments (generation, merchant_id, mode, external_reference, payment_utc_date, payment_reference, site_id);
+      COMMENT ON INDEX payments_of_external_reference IS 'For the look-up and the search by the merchant''s reference (M2, M9). site_id comes last: the search of a site reads only index entries of other sites.';
       -- For the reconciliation, which compares the payments of a day.
       CREATE INDEX payments_by_date ON payments USING brin (payment_utc_date) WITH (pages_per_range = 32, autosummarize = on);
 
@@ -66,13 +67,13 @@ const NOTIFICATIONS = `
         site_id         bigint      NOT NULL,
         mode            text        NOT NULL CONSTRAINT notifications_mode CHECK (mode IN ('test', 'live')),
         position        bigint      NOT NULL CONSTRAINT notifications_position CHECK (position > 0),
-        type            text        NOT NULL CONSTRAINT notifications_type CHECK (type IN ('payment', 'refund')),
+        type            text        NOT NULL CONSTRAINT notifications_type CHECK (type IN ('payment', 'refund', 'dispute')),
         body            text        NOT NULL CONSTRAINT notifications_body CHECK (octet_length(body) BETWEEN 2 AND 1048576),
         kept_since      timestamptz NOT NULL,
         CONSTRAINT notifications_by_position UNIQUE (merchant_id, site_id, mode, position)
       );
-      COMMENT ON TABLE notifications IS 'Final payments and refunds of each site, as the stream of the site sends them (M6). Deleted after some days.';
-      COMMENT ON COLUMN notifications.notification_id IS 'Derived from the payment, so an event that is delivered again inserts nothing.';
+      COMMENT ON TABLE notifications IS 'Final payments, refunds and changes of disputes of each site, as the stream of the site sends them (M6). Deleted after some days.';
+      COMMENT ON COLUMN notifications.notification_id IS 'Derived from the payment, or the id of the refund or of the change of a dispute, so an event that is delivered again inserts nothing.';
       COMMENT ON COLUMN notifications.position IS 'Increases within a site and mode, in commit order. Gaps are possible.';
       COMMENT ON COLUMN notifications.body IS 'JSON text. The stream sends it unchanged.';
       CREATE INDEX notifications_kept_since ON notifications (kept_since);

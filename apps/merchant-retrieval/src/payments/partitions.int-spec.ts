@@ -72,6 +72,15 @@ describe('a query', () => {
     id: (payments: PaymentRepository, siteId?: number) =>
       payments.findByPaymentReference({ merchantId: 1, mode: 'test', siteId }, 'x'),
   };
+  const searchOf = (times: { from?: Date; until?: Date }, siteId?: number) =>
+    planOf(retrieval.dataSource, () =>
+      retrieval.service.app
+        .get(PaymentRepository)
+        .search(
+          { merchantId: 1, mode: 'test', siteId },
+          { orderId: 'x', from: undefined, until: undefined, after: undefined, ...times },
+        ),
+    );
   const explain = (finder: keyof typeof finders, siteId?: number) =>
     planOf(retrieval.dataSource, () => finders[finder](retrieval.service.app.get(PaymentRepository), siteId));
   /** Returns the months of the partitions that a plan reads. */
@@ -96,6 +105,25 @@ describe('a query', () => {
     setClock('2026-04-01T09:00:00.000Z');
     await runStep();
     expect(monthsOf(await explain(finder)).toSorted()).toEqual(['2026_03', '2026_04']);
+  });
+
+  test('that searches by order scans the index of each month, in the order of the result, also for one site (M9)', async () => {
+    setClock('2026-03-15T10:00:00.000Z');
+    for (const siteId of [undefined, 5]) {
+      const text = await searchOf({}, siteId);
+      expect(monthsOf(text)).toEqual(['2026_03', '2026_02', '2026_01', '2025_12']);
+      const ofSite = siteId === undefined ? '' : String.raw` AND \(site_id = .*\)`;
+      const condition = new RegExp(
+        String.raw`Index Cond: \(\(generation = .*\) AND \(merchant_id = .*\) AND \(mode = .*\) AND \(external_reference = .*\) AND \(payment_utc_date >= .*\) AND \(payment_utc_date < .*\) AND \(ROW\(payment_utc_date, payment_reference\) < ROW\(.*\)\)${ofSite}\)$`,
+        'gm',
+      );
+      expect(text.match(condition)).toHaveLength(4);
+      // The list ends with the page, so months before it are not read.
+      expect(text).toMatch(/^ *Limit/m);
+      expect(text).not.toMatch(/Seq Scan on payments|Bitmap|Sort|Filter/);
+    }
+    const february = { from: new Date('2026-02-03T00:00:00.000Z'), until: new Date('2026-02-04T00:00:00.000Z') };
+    expect(monthsOf(await searchOf(february))).toEqual(['2026_02']);
   });
 
   test('by payment id scans an index of each month in the window of three months', async () => {

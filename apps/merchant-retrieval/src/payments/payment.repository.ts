@@ -17,7 +17,8 @@ import {
   toRecord,
 } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { last24Hours, lastThreeMonths, type Window } from './windows.js';
+import { type PaymentSearch, SEARCH_PAGE_SIZE } from './payment-search.js';
+import { intersect, last24Hours, lastThreeMonths, type Window } from './windows.js';
 
 /** A final payment, and the version of its event. */
 export interface VersionedPayment {
@@ -62,6 +63,21 @@ export class PaymentRepository {
   /** Finds a payment by its service payment id, in the last three months. */
   findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<MerchantPayment[]> {
     return this.find(BY_PAYMENT_REFERENCE, owner, lastThreeMonths(this.clock.now()), paymentReference);
+  }
+
+  /** Finds a page of payments by the reference of the merchant, in the last three months (M9). */
+  async search(
+    { merchantId, siteId, mode }: PaymentOwner,
+    { orderId, after, ...times }: PaymentSearch,
+  ): Promise<{ payments: MerchantPayment[]; hasMore: boolean }> {
+    const { from, until } = intersect(lastThreeMonths(this.clock.now()), times, after?.paymentUTCDate);
+    // Without a cursor, the page begins with the end of the window, which no payment of the window has as its date.
+    const position = [after?.paymentUTCDate ?? until, after?.paymentReference ?? ''];
+    const parameters = [merchantId, mode, from, until, orderId, ...position, SEARCH_PAGE_SIZE + 1];
+    const rows = await (siteId === undefined
+      ? this.dataSource.query<PaymentRow[]>(SEARCH, parameters)
+      : this.dataSource.query<PaymentRow[]>(SEARCH_OF_SITE, [...parameters, siteId]));
+    return { payments: rows.slice(0, SEARCH_PAGE_SIZE).map(paymentFromRow), hasMore: rows.length > SEARCH_PAGE_SIZE };
   }
 
   private async find(
@@ -140,6 +156,23 @@ const selectByColumn = (column: string): string => `
 const BY_INVOICE = selectByColumn('invoice_reference');
 const BY_EXTERNAL_REFERENCE = selectByColumn('external_reference');
 const BY_PAYMENT_REFERENCE = selectByColumn('payment_reference');
+
+/**
+ * $1 merchant, $2 mode, $3 beginning and $4 end of the window, $5 reference of the merchant, $6 date and $7 reference of
+ * the last payment of the previous page, $8 number of rows. The dates of the window select the partitions.
+ */
+const search = (conditionOfSite: string): string => `
+  SELECT ${selectedColumns(PAYMENT_COLUMNS)}
+    FROM payments p
+   WHERE p.generation = (SELECT generation FROM generations WHERE state = 'serving')
+     AND p.merchant_id = $1 AND p.mode = $2 AND p.external_reference = $5${conditionOfSite}
+     AND p.payment_utc_date >= $3 AND p.payment_utc_date < $4
+     AND (p.payment_utc_date, p.payment_reference) < ($6::timestamptz, $7::text)
+   ORDER BY p.payment_utc_date DESC, p.payment_reference DESC LIMIT $8`;
+
+const SEARCH = search('');
+/** $9 site. A statement of its own, so that the index also contains the condition on the site. */
+const SEARCH_OF_SITE = search(' AND p.site_id = $9');
 
 /** $1: the payments as JSON. Writes to the serving generation and to the generation that is being built. */
 const UPSERT = `

@@ -259,7 +259,14 @@ test('a payment has the reference that its site had at the time of payment', asy
         merchantName: 'Karoo Books',
         siteReference: 'RENAMED',
       },
-      ...{ name: 'x', requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false },
+      ...{
+        name: 'x',
+        requireApiKey: true,
+        allowedHosts: [],
+        keylessMode: 'test',
+        webhookEnabled: false,
+        challengePayers: false,
+      },
     }),
   );
   const path = `/${merchant.merchantId}/payments/${payment.paymentReference}`;

@@ -1,4 +1,4 @@
-import { last24Hours, lastThreeMonths } from './windows.js';
+import { intersect, last24Hours, lastThreeMonths } from './windows.js';
 
 test.each([
   ['2026-03-02T10:00:00.123Z', '2026-03-01T10:00:00.123Z'],
@@ -30,3 +30,24 @@ test.each([last24Hours, lastThreeMonths])(
   (windowOf) =>
     expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
 );
+
+test.each([
+  ['the whole window', {}, undefined, '2026-03-01', '2026-04-01'],
+  ['times within the window', { from: '2026-03-02', until: '2026-03-03' }, undefined, '2026-03-02', '2026-03-03'],
+  ['times around the window', { from: '2026-02-01', until: '2026-05-01' }, undefined, '2026-03-01', '2026-04-01'],
+  [
+    'the payment of a cursor and older ones',
+    { from: '2026-03-02', until: '2026-03-20' },
+    '2026-03-10',
+    '2026-03-02',
+    '2026-03-10T00:00:00.001',
+  ],
+  ['a cursor after the end', { until: '2026-03-20' }, '2026-03-30', '2026-03-01', '2026-03-20'],
+] as const)('%s', (_, times: { from?: string; until?: string }, cursor, from, until) => {
+  const date = (text: string | undefined) => (text === undefined ? undefined : new Date(`${text}Z`));
+  const window = { from: new Date('2026-03-01Z'), until: new Date('2026-04-01Z') };
+  expect(intersect(window, { from: date(times.from), until: date(times.until) }, date(cursor))).toEqual({
+    from: date(from),
+    until: date(until),
+  });
+});

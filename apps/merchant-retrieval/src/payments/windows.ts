@@ -26,6 +26,23 @@ export function lastThreeMonths(now: Date): Window {
   return windowFrom(from, now);
 }
 
+/**
+ * Returns the part of a window that is within other times, and not after the date of a cursor, if there is one. The
+ * payment of the cursor is in the window.
+ */
+export function intersect(
+  window: Window,
+  times: { readonly from: Date | undefined; readonly until: Date | undefined },
+  cursorDate: Date | undefined,
+): Window {
+  const afterCursor = cursorDate && new Date(cursorDate.getTime() + 1);
+  const ends = [window.until, times.until, afterCursor].filter((end) => end !== undefined);
+  return {
+    from: times.from && times.from > window.from ? times.from : window.from,
+    until: ends.toSorted((a, b) => a.getTime() - b.getTime())[0]!,
+  };
+}
+
 function windowFrom(from: Date, now: Date): Window {
   return { from, until: new Date(now.getTime() + MAX_CLOCK_SKEW_MS) };
 }

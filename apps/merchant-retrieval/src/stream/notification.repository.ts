@@ -21,7 +21,7 @@ const DELETE_BATCH_SIZE = 5_000;
 /** A notification in the format of the stream. */
 export interface StoredNotification {
   readonly position: number;
-  readonly type: 'payment' | 'refund';
+  readonly type: 'payment' | 'refund' | 'dispute';
   /** JSON. */
   readonly body: string;
 }

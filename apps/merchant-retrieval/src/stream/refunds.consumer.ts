@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  DisputeChangedV1,
   type EventEnvelope,
   PaymentReversedV1,
   type PaymentSnapshot,
@@ -11,15 +12,17 @@ import { EventPattern } from '@svc/messaging';
 import { NotificationRepository } from './notification.repository.js';
 
 /**
- * Adds notifications of final refunds and of automatic reversals to the stream (M6). Reversals are shown as refunds. Refunds
- * and reversals do not change the stored payments (M5). Events may be replayed, because an existing notification is not
- * inserted again.
+ * Adds notifications of final refunds, of automatic reversals and of disputes to the stream (M6, M8). Reversals are shown
+ * as refunds. None of them changes the stored payments (M5). Events may be replayed, because an existing notification is
+ * not inserted again.
  */
 @Controller()
 export class RefundsConsumer {
   constructor(@Inject(NotificationRepository) private readonly notifications: NotificationRepository) {}
 
-  @EventPattern<PaymentSnapshot>([RefundSucceededV1, RefundFailedV1, PaymentReversedV1], { idempotent: true })
+  @EventPattern<PaymentSnapshot>([RefundSucceededV1, RefundFailedV1, PaymentReversedV1, DisputeChangedV1], {
+    idempotent: true,
+  })
   onRefund(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.notifications.insertNew(events.filter(({ payload }) => hasNotification(payload)));
   }

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { PaymentStreams } from './payment-streams.js';
 
 /**
- * Streams final payments and refunds of a site (M6) to callers whose key may read the payments of the site. The number
+ * Streams final payments, refunds and disputes of a site (M6) to callers whose key may read the payments of the site. The number
  * of open streams is limited. The call rate is not limited (M4).
  *
  * @group Payments
@@ -17,7 +17,7 @@ export class StreamController {
   constructor(@Inject(PaymentStreams) private readonly streams: PaymentStreams) {}
 
   /**
-   * Streams final payments and refunds of a site as server-sent events (M6). `event` is the type, `id` is opaque, and
+   * Streams final payments, refunds and disputes of a site as server-sent events (M6). `event` is the type, `id` is opaque, and
    * `data` is the same body that the site's webhook receives.
    *
    * @produces text/event-stream Events whose `data` is a `PaymentNotification`.

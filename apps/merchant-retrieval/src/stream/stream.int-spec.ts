@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
+import { buildPaymentNotification, newUuidAt } from '@svc/kernel';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
-import { anEvent, paymentEvent, refundOf, waitUntil } from '@svc/testing';
+import { anEvent, disputeOf, paymentEvent, refundOf, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
   createMerchant,
@@ -121,6 +122,30 @@ describe('the content of a stream', () => {
       payment.paymentReference,
     ]);
     expect(rows).toEqual([{ version: 2, status: 2 }]);
+  });
+
+  test('each change of a dispute is sent once, and does not change the payment in the query for payments (M8)', async () => {
+    const payment = newPayment();
+    await retrieval.deliver(paymentEvent(payment));
+    const reader = await openStream();
+    const createdUTCDate = retrieval.clock.nowISO();
+    const opened = disputeOf(payment, { stage: 'opened', createdUTCDate });
+    const { disputeReference } = opened.payload.dispute;
+    const changeReference = newUuidAt(retrieval.clock.now());
+    const debited = disputeOf(payment, { disputeReference, createdUTCDate, changeReference }, 2);
+    const events = [opened, debited, opened, debited];
+    for (const event of events) await retrieval.deliver({ ...event, occurredAt: createdUTCDate });
+    await waitForMarker(reader);
+    expect(reader.events.map(({ event }) => event)).toEqual(['dispute', 'dispute']);
+    const { changeReference: _, changedUTCDate: __, ...dispute } = debited.payload.dispute;
+    expect(reader.events[1]!.data).toStrictEqual({
+      ...buildPaymentNotification(payment).notification,
+      ...{ type: 'dispute', dispute },
+    });
+    const rows = await retrieval.dataSource.query('SELECT version, status FROM payments WHERE payment_reference = $1', [
+      payment.paymentReference,
+    ]);
+    expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
   test('each succeeded or failed refund is sent once, and does not change the payment in the query for payments', async () => {

@@ -2,6 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   type EventEnvelope,
   isPartnerPayment,
+  type PaymentInProgress,
   type PaymentSnapshot,
   type ShowPayment,
   ShowPaymentV1,
@@ -20,8 +21,11 @@ export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
   /** Skips payments of anonymous payers, because these belong to no organisation (P5). */
-  @EventPattern(READ_MODEL.types, { idempotent: true, origin: { payer: 'partner' } })
-  onPayment(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
+  @EventPattern<PaymentSnapshot | PaymentInProgress>(READ_MODEL.types, {
+    idempotent: true,
+    origin: { payer: 'partner' },
+  })
+  onPayment(events: EventEnvelope<PaymentSnapshot | PaymentInProgress>[]): Promise<void> {
     return this.payments.upsertAll(
       events.flatMap(({ payload, aggregateVersion }) =>
         isPartnerPayment(payload) ? [{ payment: payload, version: aggregateVersion }] : [],

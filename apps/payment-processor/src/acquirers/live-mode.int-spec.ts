@@ -2,7 +2,6 @@ import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from './acquirer.js';
 import { MerchantAccountRepository } from './merchant-account.repository.js';
 
 const CARD = { cardNumber: CARDS.approved, holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
@@ -71,7 +70,7 @@ describe('when the simulated acquirer supports live mode', () => {
     try {
       const payable = buildPayable({ mode: 'live' });
       const challenged = await processor.pay(payable, { card: CARDS.verificationRequired });
-      jest.spyOn(processor.service.app.get(Acquirer), 'supportsMode').mockReturnValue(false);
+      jest.spyOn(processor.acquirer, 'supportsMode').mockReturnValue(false);
       await processor.answerChallenge(challenged, 'confirm');
       const payments = await processor.pollPayments(payable);
       expect(payments.map(({ state }) => state)).not.toContain('success');

@@ -26,6 +26,12 @@ export class SetMerchantAccountRequest {
   acquirer?: string;
 }
 
+interface MerchantAccountList {
+  readonly merchantAccounts: MerchantAccountView[];
+  /** Names of the configured acquirers of each mode. Without an acquirer for live payments the list is empty. */
+  readonly acquirers: Readonly<Record<Mode, readonly string[]>>;
+}
+
 /** The acquirer and account of each merchant, for administrators. Needs `x-admin-key`. */
 @Controller('admin/v1/merchant-accounts')
 @UseGuards(AdminKeyGuard)
@@ -37,23 +43,25 @@ export class MerchantAccountsController {
   ) {}
 
   /**
-   * Lists all settings, newest first, at most 1 000. A merchant without a setting for a mode uses the acquirer's
-   * default account.
+   * Lists all settings, newest first, at most 1 000, and the configured acquirers. A merchant without a setting for a
+   * mode uses the acquirer's default account.
    *
    * @throws request.invalid
    */
   @Get()
-  async list(@Query('merchantId') merchantId: unknown): Promise<{ merchantAccounts: MerchantAccountView[] }> {
+  async list(@Query('merchantId') merchantId: unknown): Promise<MerchantAccountList> {
     if (merchantId !== undefined && !isNumericId(merchantId))
       throw invalidField('merchantId', 'merchantId must be a number');
     const requestedMerchantId = merchantId === undefined ? undefined : Number(merchantId);
-    return { merchantAccounts: await this.accounts.list(requestedMerchantId) };
+    const acquirers = { test: this.acquirers.namesFor('test'), live: this.acquirers.namesFor('live') };
+    return { merchantAccounts: await this.accounts.list(requestedMerchantId), acquirers };
   }
 
   /**
    * Sets the account of a merchant and mode. New charges use the new account within a second. Existing charges keep
-   * their account.
+   * their account. Rejects an acquirer that is not configured for the mode.
    *
+   * @throws request.invalid
    * @throws resource.conflict Another administrator set the account at the same time.
    */
   @Post()
@@ -63,6 +71,12 @@ export class MerchantAccountsController {
   ): Promise<MerchantAccountView> {
     if (!this.acquirers.names.includes(acquirer))
       throw invalidField('acquirer', `acquirer must be one of ${this.acquirers.names.join(', ')}`);
+    const namesForMode = this.acquirers.namesFor(mode);
+    if (!namesForMode.includes(acquirer))
+      throw invalidField(
+        'mode',
+        `mode must not be ${mode}, because ${acquirer} has no ${mode} settings. Acquirers with ${mode} settings: ${namesForMode.join(', ') || 'none'}`,
+      );
     return this.setMerchantAccount.execute(author, merchantId, mode, { acquirer, accountReference });
   }
 }

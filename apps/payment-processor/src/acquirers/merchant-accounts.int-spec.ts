@@ -4,7 +4,6 @@ import { CARDS } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, readBankRecords, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { Acquirer } from './acquirer.js';
 import { MerchantAccountRepository } from './merchant-account.repository.js';
 
 const PATH = '/admin/v1/merchant-accounts';
@@ -12,7 +11,7 @@ const PATH = '/admin/v1/merchant-accounts';
 let processor: Processor;
 let admin: ReturnType<typeof httpClient>;
 beforeAll(async () => {
-  processor = await startProcessor();
+  processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
   const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
   admin = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
 });
@@ -92,7 +91,7 @@ test('a query, a reversal and a charge after a verification use the account of t
   await processor.answerChallenge(challengedPayment, 'confirm');
   expect(await processor.pollPayments(payableToVerify)).toMatchObject([{ state: 'success' }]);
   expect(await processor.pollPayments(payableWithLostResponse)).toMatchObject([{ state: 'success' }]);
-  jest.spyOn(processor.service.app.get(Acquirer), 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
+  jest.spyOn(processor.acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
   processor.clock.advance(900_000);
   await processor.recoverAttempts();
   for (const { paymentReference } of [paymentWithLostResponse, challengedPayment, paymentToReverse])
@@ -114,7 +113,7 @@ test('a payment is rejected if this release does not know the acquirer of the me
 });
 
 test('a merchant without an account is not charged if the acquirer has no default account', async () => {
-  jest.spyOn(processor.service.app.get(Acquirer), 'getDefaultAccount').mockReturnValue(undefined);
+  jest.spyOn(processor.acquirer, 'getDefaultAccount').mockReturnValue(undefined);
   await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
   await setAccount('MID-10');
   advanceOneSecond();
@@ -134,6 +133,7 @@ test('the list contains every change, with the fingerprint of the administration
     { mode: 'test', version: 2, accountReference: 'MID-2', acquirer: 'simulated' },
     { mode: 'test', version: 1, accountReference: 'MID-1', setBy: expect.stringMatching(/^admin:[0-9a-f]{16}$/) },
   ]);
+  expect(body.acquirers).toEqual({ test: ['simulated'], live: ['simulated'] });
   const allMerchants = (await admin('GET', PATH)).body.merchantAccounts as { merchantId: number }[];
   expect(new Set(allMerchants.map((account) => account.merchantId)).size).toBeGreaterThan(1);
 });

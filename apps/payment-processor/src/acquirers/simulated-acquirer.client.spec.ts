@@ -37,22 +37,26 @@ const TERMS = {
   amount: 100,
   currencyISOCode: 'ZAR',
 } as const;
+const VERIFICATION = { challengeReference: 'c-1', result: undefined };
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
 const charge = () =>
   client.charge(
-    { ...TERMS, card: CARD, payerReturnUrl: 'https://pay.example', payer: undefined },
+    { ...TERMS, card: CARD, bankReturnUrl: 'https://pay.example', pageOrigin: undefined, payer: undefined },
     new AbortController().signal,
   );
 const chargeVerified = () =>
-  client.chargeVerified({ ...TERMS, challengeReference: 'c-1' }, new AbortController().signal);
+  client.chargeVerified({ ...TERMS, verification: VERIFICATION }, new AbortController().signal);
 const getChargeStatus = () => client.getChargeStatus('key-1', ACCOUNT);
-const reverse = () => client.reverse('key-1', ACCOUNT);
-const refund = () =>
-  client.refund(
-    { ...TERMS, idempotencyKey: 'refund-1', chargeKey: 'key-1', chargeReference: 'a-1' },
-    new AbortController().signal,
-  );
-const getRefundStatus = () => client.getRefundStatus('refund-1', ACCOUNT);
+const reverse = () => client.reverse({ account: ACCOUNT, chargeKey: 'key-1', paymentReference: 'p-1' });
+const REFUND = {
+  ...TERMS,
+  idempotencyKey: 'refund-1',
+  chargeKey: 'key-1',
+  chargeReference: 'a-1',
+  acquirerReference: undefined,
+};
+const refund = () => client.refund(REFUND, new AbortController().signal);
+const getRefundStatus = () => client.getRefundStatus(REFUND);
 
 const chargeRecordJson = (overrides: object): string =>
   JSON.stringify({ acquirerReference: 'a-1', charged: false, ...overrides });
@@ -65,6 +69,10 @@ const CLEAR_RESPONSES: readonly [string, object][] = [
   [
     chargeRecordJson({ outcome: 'declined', reason: 'new' }),
     { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' },
+  ],
+  [
+    chargeRecordJson({ outcome: 'declined', reason: 'stolen' }),
+    { kind: 'declined', reason: 'card.suspected-fraud', acquirerReference: 'a-1', mustNotRetry: true },
   ],
   [chargeRecordJson({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
   [chargeRecordJson({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
@@ -135,13 +143,14 @@ test.each([
   ['<html>', 'unknown'],
 ])('the response %s to a query of a challenge is parsed to the state %s', async (body, state) => {
   stubbedResponse = { status: 200, body };
-  expect(await client.getChallengeState('c-1', ACCOUNT)).toBe(state);
+  expect(await client.getChallengeState(VERIFICATION, ACCOUNT)).toBe(state);
 });
 
 describe('live mode', () => {
   const ENV = {
     SVC_DATABASE_URL: 'postgres://role:password@localhost/db',
     SVC_SEALING_KEY: 'A'.repeat(43),
+    SVC_CARD_FINGERPRINT_KEYS: 'A'.repeat(43),
     SVC_ADMIN_KEY: 'A'.repeat(43),
     SVC_ACQUIRER_URL: 'http://127.0.0.1:1',
     SVC_API_URL: 'https://api.example',
@@ -167,6 +176,14 @@ describe('live mode', () => {
   test('is never supported by the simulated acquirer in production', () => {
     const production = { SVC_ACQUIRER_LIVE: 'simulated', SVC_ENVIRONMENT: 'production' };
     expect(() => clientWithEnv(production)).toThrow('SVC_ACQUIRER_LIVE=simulated is for development');
+  });
+
+  test('and test mode are not supported without a URL, and the live mode cannot be configured', () => {
+    const withoutUrl = clientWithEnv({ SVC_ACQUIRER_URL: '' });
+    expect([withoutUrl.supportsMode('test'), withoutUrl.supportsMode('live')]).toEqual([false, false]);
+    expect(() => clientWithEnv({ SVC_ACQUIRER_URL: '', SVC_ACQUIRER_LIVE: 'simulated' })).toThrow(
+      'SVC_ACQUIRER_URL is required',
+    );
   });
 });
 
@@ -211,8 +228,7 @@ test('status 404 means notFound for a query of a refund, and an unknown outcome 
 
 test('the outcome of a refund is unknown when the acquirer cannot be reached', async () => {
   const unreachableClient = new SimulatedAcquirerClient('http://127.0.0.1:1', MAX_CONNECTIONS, SUPPORTS_LIVE_MODE);
-  const terms = { ...TERMS, chargeKey: 'key-1', chargeReference: 'a-1' };
-  expect(await unreachableClient.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
+  expect(await unreachableClient.refund(REFUND, new AbortController().signal)).toEqual({ kind: 'unknown' });
   await unreachableClient.onApplicationShutdown();
 });
 
@@ -273,9 +289,9 @@ test('every call contains the mode, and every call contains the merchant account
   await refund();
   await getRefundStatus();
   await client.readStatement('2026-03-01', ACCOUNT);
-  await client.getChallengeState('c-1', ACCOUNT);
+  await client.getChallengeState(VERIFICATION, ACCOUNT);
   await client.storeCard(CARD, 'live');
-  await client.deleteCard({ vaultToken: 'v-1' }, 'live');
+  await client.deleteCard({ vaultToken: 'v-1', vaultAccount: undefined }, 'live');
   expect(receivedRequests).toEqual(
     [
       'POST /charges',

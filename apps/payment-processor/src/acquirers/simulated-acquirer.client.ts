@@ -1,5 +1,6 @@
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { HttpClient } from '@svc/outbound';
+import { ConfigError } from '@svc/service';
 import type { Card } from '../card-data/card.js';
 import type { PaymentProcessorConfig } from '../config.js';
 import {
@@ -15,8 +16,10 @@ import {
   type RefundQueryResult,
   type RefundTerms,
   type ReversalOutcome,
+  type ReversalTerms,
   type StatementPage,
-  type StoredCard,
+  type VaultCard,
+  type Verification,
   type VerifiedCharge,
 } from './acquirer.js';
 import { parseRefundOutcome, parseStatementPage } from './simulated-acquirer.responses.js';
@@ -36,6 +39,8 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   'insufficient-funds': 'card.insufficient-funds',
   expired: 'card.expired',
   'incorrect-cvv': 'card.incorrect-cvv',
+  lost: 'card.suspected-fraud',
+  stolen: 'card.suspected-fraud',
   'not-verified': 'verification.failed',
 };
 
@@ -51,10 +56,13 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** HTTP client of the simulated acquirer. Any unclear response is `unknown`. */
 export class SimulatedAcquirerClient extends Acquirer {
   override readonly name = 'simulated';
+  override readonly capturesSeparately = false;
+  override readonly needsBrowser = false;
   private readonly client: HttpClient;
 
+  /** @param url Undefined: there is no simulated acquirer, and it supports no mode. */
   constructor(
-    private readonly url: string,
+    private readonly url: string | undefined,
     maxConnections: number,
     private readonly supportsLive: boolean,
   ) {
@@ -72,11 +80,13 @@ export class SimulatedAcquirerClient extends Acquirer {
     const supportsLive = config.SVC_ACQUIRER_LIVE === 'simulated';
     if (supportsLive && config.SVC_ENVIRONMENT !== 'development')
       throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer moves no money.');
+    if (supportsLive && config.SVC_ACQUIRER_URL === undefined)
+      throw new ConfigError('SVC_ACQUIRER_LIVE is simulated, so SVC_ACQUIRER_URL is required.');
     return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, supportsLive);
   }
 
   override supportsMode(mode: Mode): boolean {
-    return mode === 'test' || this.supportsLive;
+    return this.url !== undefined && (mode === 'test' || this.supportsLive);
   }
 
   /** The simulated bank opens an account for every merchant automatically. */
@@ -84,27 +94,36 @@ export class SimulatedAcquirerClient extends Acquirer {
     return `merchant-${merchantId}`;
   }
 
-  override charge({ card, payerReturnUrl, payer, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
+  override charge(
+    { card, bankReturnUrl, payer, forceVerification, ...terms }: CardCharge,
+    signal: AbortSignal,
+  ): Promise<ChargeOutcome> {
+    const source =
+      'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber, cvv: card.cvv };
     return this.postCharge(
       terms.account,
-      { ...chargeRequestBody(terms), ...source, returnUrl: payerReturnUrl, payer },
+      {
+        ...chargeRequestBody(terms),
+        ...source,
+        ...{ returnUrl: bankReturnUrl, payer },
+        ...(forceVerification ? { forceVerification } : {}),
+      },
       signal,
     );
   }
 
-  override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
+  override async storeCard({ cardNumber }: Card, mode: Mode): Promise<VaultCard | 'invalid' | 'unknown'> {
     try {
       const { status, json } = await this.call('POST', '/cards', modeHeader(mode), { body: { cardNumber } });
       if (status === 400) return 'invalid';
       const { vaultToken } = (json ?? {}) as { vaultToken?: unknown };
-      return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken } : 'unknown';
+      return isText(vaultToken, MAX_IDENTIFIER_LENGTH) ? { vaultToken, vaultAccount: undefined } : 'unknown';
     } catch {
       return 'unknown';
     }
   }
 
-  override async deleteCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
+  override async deleteCard({ vaultToken }: VaultCard, mode: Mode): Promise<boolean> {
     try {
       const { status } = await this.call('DELETE', `/cards/${encodeURIComponent(vaultToken)}`, modeHeader(mode));
       return status === 204;
@@ -116,7 +135,7 @@ export class SimulatedAcquirerClient extends Acquirer {
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
     return this.postCharge(
       charge.account,
-      { ...chargeRequestBody(charge), challengeReference: charge.challengeReference },
+      { ...chargeRequestBody(charge), challengeReference: charge.verification.challengeReference },
       signal,
     );
   }
@@ -131,7 +150,10 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async getChallengeState(challengeReference: string, account: MerchantAccount): Promise<ChallengeState> {
+  override async getChallengeState(
+    { challengeReference }: Verification,
+    account: MerchantAccount,
+  ): Promise<ChallengeState> {
     const { body } = await this.get(`/challenges/${encodeURIComponent(challengeReference)}/state`, account);
     const { state } = (body ?? {}) as { state?: string };
     return state === 'pending' || state === 'passed' || state === 'failed' ? state : 'unknown';
@@ -143,9 +165,14 @@ export class SimulatedAcquirerClient extends Acquirer {
     return { kind: status === 404 ? 'notFound' : 'unknown' };
   }
 
-  override async reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome> {
+  /** The simulated bank captures with the charge. */
+  override capture(): Promise<never> {
+    return Promise.reject(new Error('The simulated bank does not capture separately.'));
+  }
+
+  override async reverse({ chargeKey, account }: ReversalTerms): Promise<ReversalOutcome> {
     try {
-      const path = `/charges/${encodeURIComponent(idempotencyKey)}/reversal`;
+      const path = `/charges/${encodeURIComponent(chargeKey)}/reversal`;
       const { json } = await this.call('POST', path, accountHeaders(account));
       const { outcome, charged } = (json ?? {}) as Partial<ChargeRecord>;
       if (outcome === 'reversed') return parseReversal(charged) ?? { kind: 'unconfirmed' };
@@ -167,7 +194,7 @@ export class SimulatedAcquirerClient extends Acquirer {
     return { kind: 'unknown' };
   }
 
-  override async getRefundStatus(idempotencyKey: string, account: MerchantAccount): Promise<RefundQueryResult> {
+  override async getRefundStatus({ idempotencyKey, account }: RefundTerms): Promise<RefundQueryResult> {
     const { status, body } = await this.get(`/refunds/${encodeURIComponent(idempotencyKey)}`, account);
     if (status === 200) return parseRefundOutcome(body);
     return { kind: status === 404 ? 'notFound' : 'unknown' };
@@ -236,7 +263,12 @@ function parseChargeOutcome(record: Partial<ChargeRecord> | null): Exclude<Charg
     case 'approved':
       return { kind: 'approved', acquirerReference };
     case 'declined':
-      return { kind: 'declined', reason: DECLINE_CODES[record?.reason ?? ''] ?? 'card.declined', acquirerReference };
+      return {
+        kind: 'declined',
+        reason: DECLINE_CODES[record?.reason ?? ''] ?? 'card.declined',
+        acquirerReference,
+        ...(record?.reason === 'lost' || record?.reason === 'stolen' ? { mustNotRetry: true } : {}),
+      };
     case 'challenged':
       return parseChallenge(record);
     case 'reversed':

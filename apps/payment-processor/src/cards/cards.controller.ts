@@ -21,6 +21,8 @@ export class CardsController {
    * @body StoreCardRequest
    * @returns 201 The token of the stored card.
    * @throws card.invalid
+   * @throws card.too-many-attempts
+   * @throws service.not-ready Other cards of the organisation are being stored at this moment.
    * @throws card-key.not-in-use
    * @throws live-mode.unavailable
    * @throws acquirer.unavailable

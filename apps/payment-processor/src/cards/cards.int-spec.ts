@@ -5,7 +5,6 @@ import { waitUntil } from '@svc/testing';
 import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { CardRepository } from './card.repository.js';
 import { DeleteCard } from './delete-card.js';
 
@@ -135,7 +134,7 @@ test('if an owner has several cards, only the card in the request is used or del
   const paid = await partner.pay(await openNewInvoice(), paymentWithToken(second));
   expect(paid.body).toMatchObject({ status: 'success', paymentMethodDescription: '**** 4444' });
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
-  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer('simulated');
   const storedRows = await processor.dataSource.query<object[]>(
     `SELECT token, deleted_at IS NOT NULL AS deleted, vault_deleted_at IS NOT NULL AS "isDeletedAtVault" FROM cards WHERE token IN ($1, $2)`,
     [first, second],
@@ -164,7 +163,7 @@ test.each([
 
 test('while the vault is unavailable no card is stored, and deleted cards are removed from the vault later', async () => {
   const { token } = (await partner.call('POST', '/v1/cards', plainCard())).body as { token: string };
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const storeSpy = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
   const deleteSpy = jest.spyOn(acquirer, 'deleteCard').mockResolvedValue(false);
   const unavailable = await partner.call('POST', '/v1/cards', plainCard());
@@ -192,8 +191,21 @@ test('while the vault is unavailable no card is stored, and deleted cards are re
   };
   expect(await isDeletedAtVault()).toBe(false);
   processor.clock.advance(30_000);
-  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer('simulated');
   expect(await isDeletedAtVault()).toBe(true);
+});
+
+test('a card is deleted in the account of the vault in which it was stored', async () => {
+  const { acquirer } = processor;
+  const stored = { vaultToken: randomUUID(), vaultAccount: 'Vault of the earlier setting' };
+  const storeSpy = jest.spyOn(acquirer, 'storeCard').mockResolvedValueOnce(stored);
+  const deleteSpy = jest.spyOn(acquirer, 'deleteCard').mockResolvedValue(true);
+  const { token } = (await partner.call('POST', '/v1/cards', plainCard())).body as { token: string };
+  expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer('simulated');
+  expect(deleteSpy).toHaveBeenCalledWith(stored, 'test');
+  storeSpy.mockRestore();
+  deleteSpy.mockRestore();
 });
 
 test('the time of deletion at the vault does not change when another replica has already deleted the card', async () => {
@@ -220,7 +232,7 @@ test('the deletion of a malformed token is rejected with 404', async () => {
 test('the deletion of a card does not wait for the vault, even with other pending deletions', async () => {
   const storeNewCard = async () => (await partner.call('POST', '/v1/cards', plainCard())).body.token as string;
   const [first, second] = [await storeNewCard(), await storeNewCard()];
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   let respondFromVault: (isDeleted: boolean) => void = () => undefined;
   const vaultResponse = new Promise<boolean>((resolve) => (respondFromVault = resolve));
   const deleteSpy = jest.spyOn(acquirer, 'deleteCard').mockReturnValue(vaultResponse);
@@ -269,8 +281,10 @@ test('cards that the vault fails to delete do not block other deletions, and are
   const undeletableTokens = new Set<string>();
   const deleteCard = async (): Promise<string> => {
     const vaultToken = randomUUID();
-    const record = { vaultToken, acquirer: 'simulated', cardMask: '**** 4242', customerReference: undefined };
-    await cards.insert(owner, { token: `card of ${vaultToken}`, ...record });
+    const vault = { acquirer: 'simulated', vaultToken, vaultAccount: undefined };
+    const record = { ...vault, cardMask: '**** 4242', customerReference: undefined };
+    const fingerprint = { card: 'A'.repeat(22), range: 'B'.repeat(22) };
+    await cards.insert(owner, { token: `card of ${vaultToken}`, fingerprint, ...record });
     await cards.delete(owner, `card of ${vaultToken}`);
     return vaultToken;
   };
@@ -279,7 +293,7 @@ test('cards that the vault fails to delete do not block other deletions, and are
   processor.clock.advance(1);
   const laterToken = await deleteCard();
   let deletions: string[] = [];
-  const deleteSpy = jest.spyOn(app.get(Acquirer), 'deleteCard').mockImplementation(({ vaultToken }) => {
+  const deleteSpy = jest.spyOn(processor.acquirer, 'deleteCard').mockImplementation(({ vaultToken }) => {
     deletions.push(vaultToken);
     return Promise.resolve(!undeletableTokens.has(vaultToken));
   });
@@ -287,14 +301,14 @@ test('cards that the vault fails to delete do not block other deletions, and are
   const deletionsAfter = async (ms: number): Promise<string[]> => {
     processor.clock.advance(ms);
     deletions = [];
-    await app.get(DeleteCard).deleteAtAcquirer();
+    await app.get(DeleteCard).deleteAtAcquirer('simulated');
     return deletions.toSorted();
   };
 
   // The delay until the next attempt is the time since the deletion, but at least 30 s and at most 1 h.
   const sortedTokens = [...undeletableTokens].toSorted();
   expect(await deletionsAfter(0)).toEqual(sortedTokens);
-  expect(warn).toHaveBeenLastCalledWith({ cards: 50 }, expect.any(String));
+  expect(warn).toHaveBeenLastCalledWith({ acquirer: 'simulated', cards: 50 }, expect.any(String));
   expect(await deletionsAfter(0)).toEqual([laterToken]);
   expect(await deletionsAfter(29_000)).toEqual([]);
   expect(await deletionsAfter(1_000)).toEqual(sortedTokens);

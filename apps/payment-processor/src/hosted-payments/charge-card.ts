@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ChargeCard as ChargeCardCommand, ChargeInvoice, PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
-import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
 import { Acquirers, type ChargeRoute } from '../acquirers/acquirers.js';
+import { AcquirerPermits } from '../acquirers/availability/acquirer-permits.js';
 import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { findRefusal } from '../payables/payable.js';
@@ -13,6 +13,8 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import type { PaymentChecks } from '../velocity/velocity-checks.js';
+import { VelocityGuard } from '../velocity/velocity-guard.js';
 
 type PageCharge = ChargeCardCommand | ChargeInvoice;
 
@@ -28,8 +30,11 @@ type ChargeResult =
    * process has settled the payment.
    */
   | { readonly kind: 'attempted'; readonly payment: PaymentSnapshot | undefined }
-  /** The payable was not available, or its merchant or site is unknown. Nothing was recorded. */
-  | { readonly kind: 'notAccepted' }
+  /**
+   * The payable was not available, its merchant or site is unknown, or a limit refuses the card. Nothing was recorded.
+   * `checks` is undefined if the merchant has no limits.
+   */
+  | { readonly kind: 'notAccepted'; readonly checks: PaymentChecks | undefined }
   /** No permit at the acquirer was free in time. Nothing was recorded. */
   | { readonly kind: 'busy' }
   /** No acquirer accepts payments of this merchant and mode. Nothing was recorded. */
@@ -52,6 +57,7 @@ export class ChargeCard {
     @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(VelocityGuard) private readonly velocity: VelocityGuard,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -73,25 +79,29 @@ export class ChargeCard {
     // The request is a retry, the outcome is unknown, or the recovery job has ended the attempt. The stored payment has
     // the current state.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
+    const checks = result.kind === 'notAccepted' ? result.checks : undefined;
+    await this.velocity.free(checks);
     // An earlier payment has used the reference.
     if (payment && payment.payable.paymentCount < command.paymentNumber)
       throw new DomainError('request.idempotency-conflict');
     if (payment) return replayedPayment(payment, amounts);
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    return this.reject(command);
+    return this.reject(command, checks);
   }
 
   private async charge(command: PageCharge, amounts: PayerAmounts, card: Card): Promise<ChargeResult> {
     const route = await this.acquirers.find(command.payable.merchantId, command.payable.mode);
     if (!route) return { kind: 'modeUnavailable' };
     const deadline = new Date(command.deadline);
-    using permit = await this.permits.take(deadline);
+    using permit = await this.permits.take(route, deadline);
     if (!permit) return { kind: 'busy' };
-    const attempt = await this.accept(command, amounts, card, route);
-    if (!attempt) return { kind: 'notAccepted' };
-    const { payerReturnUrl, payer } = command;
-    const outcome = await this.chargeAttempt.execute(attempt, { card, payerReturnUrl, payer }, deadline);
+    const { payerReturnUrl, payer, payable } = command;
+    const checks = await this.velocity.buildChecks({ ...payable, payer: { address: payer.address } }, card);
+    const attempt = await this.accept(command, amounts, card, route, checks);
+    if (!attempt) return { kind: 'notAccepted', checks };
+    const source = { card, payer, payerReturnUrl, pageOrigin: new URL(payerReturnUrl).origin };
+    const outcome = await this.chargeAttempt.execute(attempt, source, deadline);
     permit.release();
     return { kind: 'attempted', payment: await this.settleAttempt.execute(attempt, outcome) };
   }
@@ -101,6 +111,7 @@ export class ChargeCard {
     { amount, tipAmount }: PayerAmounts,
     card: Card,
     route: ChargeRoute,
+    checks: PaymentChecks | undefined,
   ): Promise<OpenAttempt | undefined> {
     const now = this.clock.now();
     const payment = acceptedPayment({
@@ -114,7 +125,7 @@ export class ChargeCard {
       tipAmount,
     });
     try {
-      return await this.payments.accept(command.payable, payment, route);
+      return await this.payments.accept(command.payable, payment, route, checks);
     } catch (error) {
       // Another payment with this reference was accepted concurrently.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
@@ -122,16 +133,19 @@ export class ChargeCard {
     }
   }
 
-  private async reject({ payable, paymentNumber: nth }: PageCharge): Promise<never> {
+  private async reject({ payable, paymentNumber: nth }: PageCharge, checks: PaymentChecks | undefined): Promise<never> {
     const current = await this.payables.find(payable.payableId);
     const request = { ...payable, expiresAt: new Date(payable.expiresAt), paymentNumber: nth };
-    // If there is no refusal now, the event of the merchant or site has not arrived, or another payment had reserved the
-    // payable and has ended. In both cases the client can retry.
     const refusal = findRefusal(current, request, this.clock.now());
-    if (!refusal && !(await this.payments.knowsNames(payable)))
+    if (refusal) throw new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
+    // The event of the merchant or site has not arrived.
+    if (!(await this.payments.knowsNames(payable)))
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    const isInProgress = !refusal || refusal === 'payment.in-progress';
-    throw new DomainError(refusal ?? 'payment.in-progress', isInProgress ? { retryAfterSeconds: 2 } : {});
+    const limitRefusal = await this.velocity.findRefusal(checks, payable);
+    if (limitRefusal) throw new DomainError(limitRefusal);
+    // The payable is free, so only attempts in flight can have used the last attempt of the payer's address or of the
+    // card's range. Most end within seconds, and then the same request may be accepted (P11).
+    throw new DomainError(checks ? 'request.rate-limited' : 'payment.in-progress', { retryAfterSeconds: 1 });
   }
 }
 

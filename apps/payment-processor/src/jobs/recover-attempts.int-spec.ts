@@ -2,7 +2,6 @@ import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 
 let processor: Processor;
 beforeEach(async () => {
@@ -45,7 +44,7 @@ async function payAndCrash(
   payable = buildPayable(),
   { reachesTheAcquirer }: { reachesTheAcquirer: boolean },
 ): Promise<string> {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
     if (reachesTheAcquirer) await charge(request, signal);
@@ -90,18 +89,19 @@ test('if the process crashed before the charge, the recovery blocks the idempote
     paymentReference: 'x',
     amount: 1,
     currencyISOCode: 'ZAR',
-    payerReturnUrl: 'https://pay.example/pay',
+    bankReturnUrl: 'https://pay.example/pay',
+    pageOrigin: undefined,
     payer: undefined,
-    card: { cardNumber: CARDS.approved, cvv: '1', holderName: '', expiryMonth: 1, expiryYear: 2030 },
+    card: { cardNumber: CARDS.approved, cvv: '123', holderName: '', expiryMonth: 1, expiryYear: 2030 },
   } as const;
-  expect(await processor.service.app.get(Acquirer).charge(lateCharge, new AbortController().signal)).toMatchObject({
+  expect(await processor.acquirer.charge(lateCharge, new AbortController().signal)).toMatchObject({
     kind: 'neverCharged',
   });
   expect(await processor.pay(payable, { paymentNumber: 2 })).toMatchObject({ state: 'success' });
 });
 
 test('an acquirer that does not report the outcome is queried four times; after 15 minutes the reversal is sent until the acquirer confirms it, and the payment fails with the error 31', async () => {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const payable = buildPayable();
   await processor.pay(payable, { card: CARDS.responseLost });
   const [originalQuery, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];

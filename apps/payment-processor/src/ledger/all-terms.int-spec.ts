@@ -1,17 +1,17 @@
 /**
  * One payment whose amounts all differ and none of which is 0: amount, tip, vouchers of both kinds, a fee in basis
- * points and a fixed fee, and earlier refunds that succeeded, failed and are pending. A rule that omits one of them, or
- * takes one for another, gives another result.
+ * points and a fixed fee, earlier refunds that succeeded, failed and are pending, and a dispute that was debited, reversed
+ * and debited again. A rule that omits one of them, or takes one for another, gives another result.
  */
 import { randomUUID } from 'node:crypto';
 import { PaymentSucceededV1, RefundSucceededV1 } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
-import { readLedger } from '../../test/ledger.js';
+import { readLedger } from '../../test/books/ledger.js';
+import { readRefundRecords } from '../../test/books/refund-books.js';
+import { TestDispute } from '../../test/disputes.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, readBankRecords, startProcessor } from '../../test/processor.js';
-import { readRefundRecords } from '../../test/refund-books.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from '../refunds/refund.repository.js';
 
 const AMOUNT = 20_000;
@@ -90,7 +90,7 @@ const noItem = { count: 0, amount: 0 };
 
 /** Creates a refund whose call to the acquirer has this result. */
 async function refund({ paymentReference }: PaidPayment, amount: number, kind: 'succeeded' | 'declined' | 'pending') {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const result = kind === 'pending' ? { kind } : { kind, acquirerReference: randomUUID() };
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce(result);
   // A refund that is pending for 20 s is returned as pending. The clock of the test reaches this time at once.
@@ -122,6 +122,9 @@ test('a card is charged the amount and the tip without the vouchers; the event, 
       externalPayments: noItem,
       refunds: noItem,
       fees: { count: 1, amount: FEE },
+      disputes: { count: 0, amount: 0 },
+      disputeReversals: { count: 0, amount: 0 },
+      ...{ reversals: noItem, refundReturns: noItem, feeReversals: noItem },
       net: PROCESSED + SERVICE_VOUCHERS_TOTAL - FEE,
     },
   ]);
@@ -143,7 +146,7 @@ test('an external payment covers the amount and the tip without the vouchers, an
 });
 
 test('a late approval is booked with the amount that was charged, and so is its reversal', async () => {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const charge = acquirer.charge.bind(acquirer);
   // The bank confirms that it will never charge, and charges nevertheless.
   jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'notFound' });
@@ -221,7 +224,7 @@ describe('refunds of a payment with a tip and vouchers', () => {
   });
 
   test('are booked with their own amounts when they succeed, and the statement contains all terms', async () => {
-    const acquirer = processor.service.app.get(Acquirer);
+    const acquirer = processor.acquirer;
     jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'succeeded', acquirerReference: randomUUID() });
     processor.clock.advance(300_000);
     await processor.recoverRefunds();
@@ -239,6 +242,14 @@ describe('refunds of a payment with a tip and vouchers', () => {
       { processedAmount: PROCESSED, refund: { amount: REFUNDED } },
       { processedAmount: PROCESSED, refund: { amount: PENDING } },
     ]);
+    // The whole charge with the tip and without the vouchers can be disputed, also after refunds.
+    const dispute = new TestDispute(processor, { paymentReference: payment.paymentReference, mode: 'test' });
+    expect(await dispute.report('debited', { amount: PROCESSED + 1 })).toMatchObject({
+      problems: ['amountExceedsCharge'],
+    });
+    await dispute.report('debited', { amount: PROCESSED });
+    await dispute.report('reversed', { amount: 2_207 });
+    await dispute.report('debitedAgain', { amount: 1_103 });
     expect(await readStatement()).toEqual([
       {
         currencyISOCode: 'ZAR',
@@ -247,7 +258,10 @@ describe('refunds of a payment with a tip and vouchers', () => {
         externalPayments: noItem,
         refunds: { count: 2, amount: REFUNDED + PENDING },
         fees: { count: 1, amount: FEE },
-        net: PROCESSED + SERVICE_VOUCHERS_TOTAL - FEE - REFUNDED - PENDING,
+        disputes: { count: 2, amount: PROCESSED + 1_103 },
+        disputeReversals: { count: 1, amount: 2_207 },
+        ...{ reversals: noItem, refundReturns: noItem, feeReversals: noItem },
+        net: PROCESSED + SERVICE_VOUCHERS_TOTAL - FEE - REFUNDED - PENDING - PROCESSED - 1_103 + 2_207,
       },
     ]);
   });

@@ -2,13 +2,12 @@
 import { type FeeTerms, type HostedPaymentSnapshot, MerchantChangedV1, type MerchantFees } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
+import { readLedger } from '../../test/books/ledger.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { readLedger } from '../../test/ledger.js';
 import { createRefundClient } from '../../test/merchant-key.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { calculateFee } from './transfer.js';
 
 let processor: Processor;
@@ -27,6 +26,7 @@ const setFees = (merchantId: number, fees: MerchantFees): Promise<void> =>
   processor.deliver(
     anEvent(MerchantChangedV1, String(merchantId), ++version, {
       ...{ merchantId, name: 'Karoo Books', features: {}, minimumAmount: 100, grants: [], fees },
+      timeZones: [{ zone: 'Africa/Johannesburg' }],
     }),
   );
 const merchantAccount = (merchantId: number): string => `test:merchant:${merchantId}:payable`;
@@ -153,7 +153,7 @@ describe('a late approval (H2)', () => {
    * approves the charge in its response to the first call.
    */
   async function payWithLateApproval(merchantId: number): Promise<HostedPaymentSnapshot> {
-    const acquirer = processor.service.app.get(Acquirer);
+    const acquirer = processor.acquirer;
     const charge = acquirer.charge.bind(acquirer);
     jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'notFound' });
     jest.spyOn(acquirer, 'reverse').mockResolvedValue({ kind: 'neverCharged' });
@@ -185,7 +185,7 @@ describe('a late approval (H2)', () => {
     expect(payment.state).toBe('failed');
     expect(await readLedger(processor, payment)).toEqual([expectedLateApproval]);
 
-    jest.spyOn(processor.service.app.get(Acquirer), 'reverse').mockResolvedValue({ kind: 'unconfirmed' });
+    jest.spyOn(processor.acquirer, 'reverse').mockResolvedValue({ kind: 'unconfirmed' });
     await processor.runCleanup();
     expect(await readLedger(processor, payment)).toEqual([expectedLateApproval]);
     jest.restoreAllMocks();

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isoTime } from '@svc/messaging';
 import { type NamedStatement, namedStatement } from '@svc/persistence';
 import type { EntityManager } from 'typeorm';
 import { GENESIS_HASH, transferHash } from './transfer-hash.js';
@@ -8,7 +9,8 @@ export interface LedgerFinding {
   readonly kind: FindingKind;
   readonly sealNumber: number;
   readonly transferId?: string;
-  readonly day?: string;
+  /** Of a closing: ISO 8601 UTC. */
+  readonly closedUntilUTCDate?: string;
 }
 
 type FindingKind =
@@ -21,7 +23,7 @@ type FindingKind =
   /** A seal was changed: its hash, the previous hash, its transfers or its end. */
   | 'seal changed'
   | 'seal removed'
-  /** The root of a day is not the hash of its seal. */
+  /** The root of a closing is not the hash of its seal. */
   | 'root changed';
 
 /** Limits of a page of seals. A page has at least one seal. */
@@ -37,7 +39,7 @@ export interface CheckedSeal {
   readonly isIntact: boolean;
 }
 
-/** Compares the transfers, seals and days after one seal with the sealed hashes. Needs the default planner (ADR 37). */
+/** Compares the transfers, seals and closings after one seal with the sealed hashes. Needs the default planner (ADR 37). */
 @Injectable()
 export class LedgerCheckQuery {
   /** Number of the newest seal, even if that seal was removed. 0 before the first seal. */
@@ -76,9 +78,9 @@ const SEALS = namedStatement(`SELECT page.seal_number AS number, page.transfer_c
         WHERE page.transfers_before < $transfersMax
         ORDER BY page.seal_number`);
 
-/** The number of the newest seal, or the number in the newest closed day if it is greater. */
+/** The number of the newest seal, or the number in the newest closing if it is greater. */
 const NEWEST = namedStatement(
-  `SELECT greatest((SELECT max(seal_number) FROM ledger_seals), (SELECT max(seal_number) FROM ledger_days), 0) AS number`,
+  `SELECT greatest((SELECT max(seal_number) FROM ledger_seals), (SELECT max(seal_number) FROM ledger_closings), 0) AS number`,
 );
 
 /**
@@ -114,9 +116,10 @@ const TRANSFERS = namedStatement(`WITH sealed AS (
        SELECT kind, seal_number AS "sealNumber", transfer_id AS "transferId" FROM (TABLE wrong UNION ALL TABLE unsealed) AS found
         ORDER BY seal_number, nth`);
 
-/** Finds the first day whose root is not the hash of its seal. Days before the first seal belong to the first page. */
-const ROOTS = namedStatement(`SELECT 'root changed' AS kind, d.seal_number AS "sealNumber", d.day::text
-         FROM ledger_days d LEFT JOIN ledger_seals s ON s.seal_number = d.seal_number
+/** Finds the first closing whose root is not the hash of its seal. Closings before the first seal belong to the first page. */
+const ROOTS =
+  namedStatement(`SELECT 'root changed' AS kind, d.seal_number AS "sealNumber", ${isoTime('d.closed_until')} AS "closedUntilUTCDate"
+         FROM ledger_closings d LEFT JOIN ledger_seals s ON s.seal_number = d.seal_number
         WHERE d.seal_number <= $last AND (d.seal_number > $after OR $after = 0)
           AND d.root <> CASE WHEN d.seal_number = 0 THEN ${GENESIS_HASH} ELSE s.hash END
-        ORDER BY d.day LIMIT 1`);
+        ORDER BY d.closed_until LIMIT 1`);

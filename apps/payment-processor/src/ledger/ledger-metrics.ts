@@ -1,18 +1,14 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { metrics, type ObservableCallback } from '@opentelemetry/api';
-import { Clock } from '@svc/kernel';
+import { Clock, observeMetrics } from '@svc/kernel';
 import { SealRepository } from './seal.repository.js';
 
 /** Reported when no transfer can be sealed. This value is far above every alarm threshold. */
 const NEVER_SEALED_SECONDS = 86_400;
 
-/** `svc.ledger.unsealed.age`: age of the oldest unsealed transfer in seconds; 0 when there is none. */
+/** Reports the age of the oldest unsealed transfer; 0 when there is none. */
 @Injectable()
 export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
-  private readonly age = metrics
-    .getMeter('@svc/payment-processor')
-    .createObservableGauge('svc.ledger.unsealed.age', { unit: 's' });
-  private readonly observe: ObservableCallback = async (result) => result.observe(await this.readOldestUnsealedAge());
+  private stop = (): void => undefined;
 
   constructor(
     @Inject(SealRepository) private readonly seals: SealRepository,
@@ -20,11 +16,13 @@ export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.age.addCallback(this.observe);
+    this.stop = observeMetrics(['svc.ledger.unsealed.age'], async (observe) =>
+      observe('svc.ledger.unsealed.age', await this.readOldestUnsealedAge()),
+    );
   }
 
   onModuleDestroy(): void {
-    this.age.removeCallback(this.observe);
+    this.stop();
   }
 
   private async readOldestUnsealedAge(): Promise<number> {

@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
-import { DomainError, invalidField } from '@svc/kernel';
-import { isDay } from './day.js';
-import { type ClosedDay, type DayRange, SealRepository } from './seal.repository.js';
+import { DomainError, invalidField, isCalendarDay } from '@svc/kernel';
+import { type ClosedDay, type DayRange, SealRepository, type SealView } from './seal.repository.js';
 import { type VerifiedPage, VerifyLedger } from './verify-ledger.js';
 
 /** The days of almost three years. */
@@ -31,10 +30,23 @@ export class LedgerController {
    */
   @Get('days/:day')
   async day(@Param('day') day: string): Promise<DayRange> {
-    if (!isDay(day)) throw invalidField('day', 'day must be a date, for example 2026-03-01');
+    if (!isCalendarDay(day)) throw invalidField('day', 'day must be a date, for example 2026-03-01');
     const range = await this.seals.findDay(day);
     if (!range) throw new DomainError('resource.not-found');
     return range;
+  }
+
+  /**
+   * Reads a seal. A final settlement statement cites a seal: compare the hashes.
+   *
+   * @throws request.invalid
+   * @throws resource.not-found There is no such seal.
+   */
+  @Get('seals/:sealNumber')
+  async seal(@Param('sealNumber') sealNumber: string): Promise<SealView> {
+    const seal = await this.seals.findSeal(parseSealNumber('sealNumber', sealNumber));
+    if (!seal) throw new DomainError('resource.not-found');
+    return seal;
   }
 
   /**

@@ -3,7 +3,7 @@
  * before the tables were analysed. Therefore the tables of this test are never analysed.
  */
 import { planOf } from '@svc/testing';
-import { createTransferWriter } from '../../test/ledger.js';
+import { createTransferWriter } from '../../test/books/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 

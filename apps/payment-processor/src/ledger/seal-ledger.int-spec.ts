@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, holdLocks, openOlderTransaction, openTransaction, waitUntil } from '@svc/testing';
-import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
+import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/books/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 import { SealLedger } from './seal-ledger.js';
@@ -252,6 +252,8 @@ describe('a day', () => {
     expect(logSpy).not.toHaveBeenCalled();
     await writeTransfers(1, { createdAt: new Date('2026-03-01T23:59:59.999Z') });
     await processor.sealLedger();
-    expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01' }, 'a transfer was committed after its day was closed']]);
+    expect(logSpy.mock.calls).toEqual([
+      [{ createdUTCDate: '2026-03-01T23:59:59.999Z' }, 'a transfer was committed after its time was closed'],
+    ]);
   });
 });

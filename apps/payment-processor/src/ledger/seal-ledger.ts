@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { formatUTCDay, newestClosableDay, previousUTCDay } from './day.js';
+import { floorToClosing, newestClosableTime } from './day.js';
 import { SealRepository } from './seal.repository.js';
 
 const POLL_MS = 1_000;
@@ -10,14 +10,15 @@ const POLL_MS = 1_000;
 const SEAL_SIZE = 5_000;
 
 /**
- * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all transfers of the
- * day are sealed. The root hash of a closed day is stored in a table and written to the log.
+ * Seals committed transfers once a second, and closes each quarter of an hour five minutes after its end, after all
+ * transfers that were created in it are sealed. The closings are stored in a table. At 00:05 UTC the root hash of the
+ * day before is also written to the log.
  */
 @Injectable()
 export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
-  /** The newest closed day that this process has seen. */
-  private closedUntil = '';
+  /** The newest closing that this process has seen. */
+  private closedUntil = new Date(0);
   /** See {@link SealRepository.isSealedByAnotherServer}. Undefined until the first check. */
   private isSealedByAnotherServer: boolean | undefined;
 
@@ -37,14 +38,14 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     return this.job.stop();
   }
 
-  /** Seals once, and closes the days that are due. Returns the number of sealed transfers. */
+  /** Seals once, and closes what is due. Returns the number of sealed transfers. */
   async runStep(transfersMax = SEAL_SIZE): Promise<number> {
     if (this.isSealedByAnotherServer !== false) await this.checkServer();
     if (this.isSealedByAnotherServer === true) return 0;
     const seal = await this.seals.sealNext(transfersMax);
-    if (seal) this.logIfDayIsClosed(seal.oldest);
+    if (seal) this.logIfClosed(seal.oldest);
     const sealedCount = seal?.transferCount ?? 0;
-    if (sealedCount < transfersMax) await this.closeDays();
+    if (sealedCount < transfersMax) await this.close();
     return sealedCount;
   }
 
@@ -59,25 +60,25 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
       );
   }
 
-  private async closeDays(): Promise<void> {
-    const due = newestClosableDay(this.clock.now());
+  private async close(): Promise<void> {
+    const due = newestClosableTime(this.clock.now());
     if (due <= this.closedUntil) return;
-    this.closedUntil = (await this.seals.lastClosedDay()) ?? '';
+    this.closedUntil = (await this.seals.findLastClosing()) ?? new Date(0);
     const oldest = await this.seals.findOldestUnsealed();
-    const until = oldest && formatUTCDay(oldest) <= due ? previousUTCDay(oldest) : due;
+    const until = oldest && oldest < due ? floorToClosing(oldest) : due;
     if (until <= this.closedUntil) return;
-    for (const { day, sealNumber, root } of await this.seals.closeDays(until)) {
-      this.closedUntil = day;
+    const closedDays = await this.seals.closeUntil(until);
+    this.closedUntil = until;
+    for (const { day, sealNumber, root } of closedDays)
       this.log.info({ day, sealNumber, root }, 'the ledger of a day is closed');
-    }
   }
 
   /**
-   * A process that was frozen for minutes can commit a transfer after the day of the transfer was closed. The
-   * settlement statement of that day lacks this transfer.
+   * A process that was frozen for minutes can commit a transfer after its quarter of an hour was closed. A settlement
+   * statement that was final then lacks this transfer.
    */
-  private logIfDayIsClosed(oldest: Date): void {
-    const day = formatUTCDay(oldest);
-    if (day <= this.closedUntil) this.log.error({ day }, 'a transfer was committed after its day was closed');
+  private logIfClosed(oldest: Date): void {
+    if (oldest < this.closedUntil)
+      this.log.error({ createdUTCDate: oldest.toISOString() }, 'a transfer was committed after its time was closed');
   }
 }

@@ -24,12 +24,21 @@ export interface ClosedDay {
   readonly closedUTCDate: string;
 }
 
+/** A seal, as a statement cites it. */
+export interface SealView {
+  readonly sealNumber: number;
+  /** Hex SHA-256. */
+  readonly hash: string;
+  /** ISO 8601 UTC. */
+  readonly sealedUTCDate: string;
+}
+
 /** A day with the range of the seals that contain its transfers: the seals after `afterSeal`, up to `sealNumber`. */
 export interface DayRange extends ClosedDay {
   readonly afterSeal: number;
 }
 
-/** Appends seals and days, which {@link VerifyLedger} checks. */
+/** Appends seals and closings, which {@link VerifyLedger} checks. */
 @Injectable()
 export class SealRepository {
   constructor(
@@ -71,28 +80,38 @@ export class SealRepository {
     return rows.length > 0;
   }
 
-  /** The newest closed day. Undefined before the first day is closed. */
-  async lastClosedDay(): Promise<string | undefined> {
-    const [row] = await this.dataSource.query<{ day: string }[]>(
-      `SELECT day::text FROM ledger_days ORDER BY day DESC LIMIT 1`,
+  /** The time up to which the ledger is closed. Undefined before the first closing. */
+  async findLastClosing(): Promise<Date | undefined> {
+    const [row] = await this.dataSource.query<{ closedUntil: Date }[]>(
+      `SELECT closed_until AS "closedUntil" FROM ledger_closings ORDER BY closed_until DESC LIMIT 1`,
     );
-    return row?.day;
+    return row?.closedUntil;
   }
 
   /**
-   * Closes each day after the last closed day, up to `until`. If no day is closed yet, closes only `until`. Returns the
-   * closed days.
+   * Closes each quarter of an hour after the last closing, up to `until`, which must be such a time. The first closing
+   * begins at the last midnight in UTC. Returns the days (UTC) that this has closed.
    */
-  async closeDays(until: string): Promise<ClosedDay[]> {
-    const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
-    const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
+  async closeUntil(until: Date): Promise<ClosedDay[]> {
+    const values = CLOSE.valuesOf({ until, now: this.clock.now() });
+    const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE.text, values);
     return rows.map(closedDayFromRow).toSorted((a, b) => (a.day < b.day ? -1 : 1));
+  }
+
+  /** Undefined if there is no seal with this number. */
+  async findSeal(sealNumber: number): Promise<SealView | undefined> {
+    const [row] = await this.dataSource.query<{ hash: string; sealedAt: Date }[]>(
+      `SELECT encode(hash, 'hex') AS hash, sealed_at AS "sealedAt" FROM ledger_seals WHERE seal_number = $1`,
+      [sealNumber],
+    );
+    return row && { sealNumber, hash: row.hash, sealedUTCDate: row.sealedAt.toISOString() };
   }
 
   /** The closed days, newest first. */
   async listDays(limit: number): Promise<ClosedDay[]> {
     const rows = await this.dataSource.query<ClosedDayRow[]>(
-      `SELECT ${CLOSED_DAY_COLUMNS} FROM ledger_days ORDER BY day DESC LIMIT $1`,
+      `SELECT ${CLOSED_DAY_COLUMNS} FROM ledger_closings
+        WHERE closed_until = date_trunc('day', closed_until, 'UTC') ORDER BY closed_until DESC LIMIT $1`,
       [limit],
     );
     return rows.map(closedDayFromRow);
@@ -100,14 +119,16 @@ export class SealRepository {
 
   /**
    * Undefined while the day is not closed. Transfers of this day are sealed only after the day has begun. Therefore the
-   * range omits the seals of each earlier day that was closed before this day began. A day that was closed exactly when
-   * this day began is included, because its seals can already contain a transfer of that instant.
+   * range omits the seals of the last closing that was stored before this day began. A closing that was stored exactly
+   * when this day began is included, because its seals can already contain a transfer of that instant.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
       `SELECT ${CLOSED_DAY_COLUMNS},
-              (SELECT max(e.seal_number) FROM ledger_days e WHERE e.day < d.day AND e.closed_at < d.day::timestamp AT TIME ZONE 'UTC') AS after
-         FROM ledger_days d WHERE day = $1`,
+              (SELECT e.seal_number FROM ledger_closings e
+                WHERE e.closed_until <= d.closed_until - interval '24 hours' AND e.closed_at < d.closed_until - interval '24 hours'
+                ORDER BY e.closed_until DESC LIMIT 1) AS after
+         FROM ledger_closings d WHERE d.closed_until = ($1::date + 1)::timestamp AT TIME ZONE 'UTC'`,
       [day],
     );
     return row && { ...closedDayFromRow(row), afterSeal: row.after ?? 0 };
@@ -154,16 +175,20 @@ const OLDEST_UNSEALED = `SELECT min(t.created_at) AS oldest
         CROSS JOIN LATERAL (SELECT u.created_at FROM transfers u WHERE (u.txid, u.position) > (last.txid, last.position)
                              ORDER BY u.txid, u.position LIMIT $1) AS t`;
 
-const CLOSE_DAYS = namedStatement(`INSERT INTO ledger_days (day, seal_number, root, closed_at)
-       SELECT day::date, last.seal_number, last.hash, $now::timestamptz
-         FROM generate_series(coalesce((SELECT max(known.day) + 1 FROM ledger_days known), $until::date)::timestamp,
-                              $until::date::timestamp, '1 day') AS day
-        CROSS JOIN ((SELECT seal_number, hash FROM ledger_seals ORDER BY seal_number DESC LIMIT 1)
-                    UNION ALL SELECT 0, ${GENESIS_HASH} ORDER BY seal_number DESC LIMIT 1) AS last
-       ON CONFLICT (day) DO NOTHING
-       RETURNING day::text, seal_number, encode(root, 'hex') AS root, closed_at`);
+const CLOSED_DAY_COLUMNS = `((closed_until AT TIME ZONE 'UTC')::date - 1)::text AS day, seal_number, encode(root, 'hex') AS root, closed_at`;
 
-const CLOSED_DAY_COLUMNS = `day::text, seal_number, encode(root, 'hex') AS root, closed_at`;
+const CLOSE = namedStatement(`WITH closed AS (
+         INSERT INTO ledger_closings (closed_until, seal_number, root, closed_at)
+         SELECT quarter, last.seal_number, last.hash, $now::timestamptz
+           FROM generate_series(coalesce((SELECT max(known.closed_until) + interval '15 minutes' FROM ledger_closings known),
+                                         date_trunc('day', $until::timestamptz, 'UTC')),
+                                $until::timestamptz, '15 minutes') AS quarter
+          CROSS JOIN ((SELECT seal_number, hash FROM ledger_seals ORDER BY seal_number DESC LIMIT 1)
+                      UNION ALL SELECT 0, ${GENESIS_HASH} ORDER BY seal_number DESC LIMIT 1) AS last
+         ON CONFLICT (closed_until) DO NOTHING
+         RETURNING closed_until, seal_number, root, closed_at
+       )
+       SELECT ${CLOSED_DAY_COLUMNS} FROM closed WHERE closed_until = date_trunc('day', closed_until, 'UTC')`);
 
 interface ClosedDayRow {
   day: string;

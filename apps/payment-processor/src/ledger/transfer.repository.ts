@@ -9,11 +9,16 @@ export interface TransferRow extends Transfer {
   readonly currencyISOCode: string;
   readonly mode: Mode;
   readonly merchantId: number;
-  readonly paymentId: string;
+  /** Null for fees and payouts of an acquirer that belong to no payment. */
+  readonly paymentId: string | null;
   /** Only of a late approval and its reversal. */
   readonly attemptId?: string | null;
   /** Only of a refund. */
   readonly refundId?: string | null;
+  /** Only of a dispute: the report of the acquirer that moved the money. */
+  readonly disputeReportId?: string | null;
+  /** Only of a fee or a payout of an acquirer. */
+  readonly settlementLineId?: string | null;
   /** ISO 8601 UTC, or a Date. */
   readonly createdAt: string | Date;
 }
@@ -30,14 +35,16 @@ const TRANSFER_MAP: ColumnMap<keyof TransferRow> = {
   paymentId: ['payment_id', 'uuid'],
   attemptId: ['attempt_id', 'uuid'],
   refundId: ['refund_id', 'uuid'],
+  disputeReportId: ['dispute_report_id', 'uuid'],
+  settlementLineId: ['settlement_line_id', 'uuid'],
   createdAt: ['created_at', 'timestamptz'],
 };
 
-/** The rows of a payment's transfers, with the attempt or refund that caused them. */
+/** The rows of a payment's transfers, with the attempt, refund or report of a dispute that caused them. */
 export function transferRows(
   transfers: readonly Transfer[],
   { currencyISOCode, mode, merchantId }: PaymentSnapshot,
-  columns: Pick<TransferRow, 'paymentId' | 'attemptId' | 'refundId' | 'createdAt'>,
+  columns: Pick<TransferRow, 'paymentId' | 'attemptId' | 'refundId' | 'disputeReportId' | 'createdAt'>,
   clock: Clock,
 ): TransferRow[] {
   return transfers.map((transfer) => ({

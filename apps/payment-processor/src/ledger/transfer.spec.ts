@@ -1,6 +1,14 @@
 import type { FeeTerms, PaymentSnapshot, Voucher } from '@svc/contracts';
 import fc from 'fast-check';
-import { calculateFee, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
+import {
+  calculateFee,
+  disputeTransfer,
+  lateApprovalTransfer,
+  paymentTransfers,
+  refundTransfer,
+  settlementTransfer,
+  type Transfer,
+} from './transfer.js';
 
 const PAYMENT = {
   mode: 'live',
@@ -65,6 +73,16 @@ test.each(['failed', 'verificationRequired', 'processing'] as const)(
 
 test('a refund is booked between the same accounts as the capture, in the opposite direction (M5)', () => {
   expect(refundTransfer(PAYMENT, 'bank', 9)).toEqual({ kind: 'refund', debit: PAYABLE, credit: RECEIVABLE, amount: 9 });
+});
+
+test('a dispute is booked in the direction of a refund, and its reversal in the opposite direction (M8)', () => {
+  const [debit, credit] = [PAYABLE, RECEIVABLE];
+  expect(disputeTransfer(PAYMENT, 'bank', { kind: 'dispute', amount: 9 })).toEqual({
+    ...{ kind: 'dispute', debit, credit, amount: 9 },
+  });
+  expect(disputeTransfer(PAYMENT, 'bank', { kind: 'disputeReversal', amount: 8 })).toEqual({
+    ...{ kind: 'disputeReversal', debit: credit, credit: debit, amount: 8 },
+  });
 });
 
 test('a late approval is booked with the requested amount, which the acquirer holds for the payer (H2)', () => {
@@ -157,4 +175,36 @@ describe('the accounts of a day', () => {
       }),
     );
   });
+});
+
+describe('a line of a settlement report', () => {
+  const book = (line: Parameters<typeof settlementTransfer>[0]) =>
+    settlementTransfer(line, { mode: 'live', acquirer: 'adyen' });
+  const [receivable, fees, bank] = ['live:acquirer:adyen:receivable', 'live:acquirer:adyen:fees', 'live:service:bank'];
+
+  test.each(['capture', 'refund', 'dispute', 'fee'] as const)('of kind %s books its fee, or its return', (kind) => {
+    const line = { kind, netAmount: 7, feeAmount: 3 };
+    expect(book(line)).toEqual({ kind: 'acquirerFee', debit: fees, credit: receivable, amount: 3 });
+    const returned = { kind: 'acquirerFee', debit: receivable, credit: fees, amount: 3 };
+    expect(book({ ...line, feeAmount: -3 })).toEqual(returned);
+  });
+
+  test('of a payout books the payout, or its return', () => {
+    const line = { kind: 'payout', feeAmount: undefined } as const;
+    expect(book({ ...line, netAmount: -9 })).toEqual({
+      ...{ kind: 'acquirerPayout', debit: bank, credit: receivable, amount: 9 },
+    });
+    expect(book({ ...line, netAmount: 9 })).toEqual({
+      ...{ kind: 'acquirerPayout', debit: receivable, credit: bank, amount: 9 },
+    });
+  });
+
+  test.each([
+    { kind: 'capture', netAmount: 7, feeAmount: 0 },
+    { kind: 'capture', netAmount: undefined, feeAmount: undefined },
+    { kind: 'payout', netAmount: 0, feeAmount: undefined },
+    { kind: 'payout', netAmount: undefined, feeAmount: undefined },
+    { kind: 'balance', netAmount: -9, feeAmount: undefined },
+    { kind: 'unknown', netAmount: -9, feeAmount: undefined },
+  ] as const)('books nothing: %j', (line) => expect(book(line)).toBeUndefined());
 });

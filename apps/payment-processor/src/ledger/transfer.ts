@@ -1,11 +1,24 @@
-import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
+import type { FeeTerms, Mode, PaymentSnapshot } from '@svc/contracts';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
 /**
  * One movement of money between two accounts. Each transfer has a debit and a credit, so the ledger is always balanced.
  */
 export interface Transfer {
-  readonly kind: 'capture' | 'fee' | 'external' | 'voucher' | 'refund' | 'lateApproval' | 'reversal';
+  readonly kind:
+    | 'capture'
+    | 'fee'
+    | 'external'
+    | 'voucher'
+    | 'refund'
+    | 'refundReturn'
+    | 'lateApproval'
+    | 'reversal'
+    | 'feeReversal'
+    | 'dispute'
+    | 'disputeReversal'
+    | 'acquirerFee'
+    | 'acquirerPayout';
   readonly debit: string;
   readonly credit: string;
   /** Cents. */
@@ -54,6 +67,40 @@ export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amoun
   };
 }
 
+/** The transfer of a refund whose money came back: the refund's transfer with debit and credit swapped. */
+export function refundReturnTransfer(payment: PaymentSnapshot, acquirer: string, amount: number): Transfer {
+  const { debit, credit } = refundTransfer(payment, acquirer, amount);
+  return { kind: 'refundReturn', debit: credit, credit: debit, amount };
+}
+
+/**
+ * The transfers of a payment whose charge could not be captured: the transfers of its capture and fee with debit and
+ * credit swapped, because no money moved.
+ */
+export function failedCaptureTransfers(payment: PaymentSnapshot, { acquirer, feeTerms }: Charge): Transfer[] {
+  const [capture, fee] = [captureTransfer(payment, acquirer), feeTransfer(payment, feeTerms)];
+  return [
+    { ...capture, kind: 'reversal' as const, debit: capture.credit, credit: capture.debit },
+    { ...fee, kind: 'feeReversal' as const, debit: fee.credit, credit: fee.debit },
+  ].filter(({ amount }) => amount > 0);
+}
+
+/**
+ * The transfer of a dispute (M8). `dispute`: the acquirer deducted the amount, so that it owes less to the platform, and
+ * the platform owes less to the merchant. `disputeReversal`: the acquirer returned the amount. The acquirer's own fees
+ * for a dispute are booked with the line of its settlement report.
+ */
+export function disputeTransfer(
+  payment: PaymentSnapshot,
+  acquirer: string,
+  { kind, amount }: Pick<Transfer, 'amount'> & { readonly kind: 'dispute' | 'disputeReversal' },
+): Transfer {
+  const [payable, receivable] = [merchantPayable(payment), acquirerReceivable(payment, acquirer)];
+  return kind === 'dispute'
+    ? { kind, debit: payable, credit: receivable, amount }
+    : { kind, debit: receivable, credit: payable, amount };
+}
+
 /**
  * The transfer of a late approval, which is an approval for a failed payment or a second approval for a payable (H2).
  * The acquirer then holds money that belongs to the payer. The transfer of the reversal has debit and credit swapped.
@@ -65,6 +112,36 @@ export function lateApprovalTransfer(payment: PaymentSnapshot, acquirer: string)
     credit: `${payment.mode}:acquirer:${acquirer}:reversals`,
     amount: amountToProcess(payment),
   };
+}
+
+/** A line of an acquirer's settlement report. Its amounts are cents, and undefined if the line has none. */
+interface SettledLine {
+  readonly kind: string;
+  /** Positive if the acquirer kept it. */
+  readonly feeAmount: number | undefined;
+  /** Negative for a payout. */
+  readonly netAmount: number | undefined;
+}
+
+/**
+ * The transfer of a line of a settlement report: the fee that the acquirer kept, or its payout to the platform's bank
+ * account. Both reduce what the acquirer owes. If the acquirer returns a fee, or a payout comes back, debit and credit are
+ * swapped. All other movements of a line are booked when this service learns of them, so undefined for such a line.
+ */
+export function settlementTransfer(
+  { kind, feeAmount, netAmount }: SettledLine,
+  { mode, acquirer }: { readonly mode: Mode; readonly acquirer: string },
+): Transfer | undefined {
+  const amount = (kind === 'payout' ? netAmount && -netAmount : feeAmount) ?? 0;
+  if (amount === 0) return undefined;
+  const receivable = acquirerReceivable({ mode }, acquirer);
+  const target =
+    kind === 'payout'
+      ? ({ kind: 'acquirerPayout', account: `${mode}:service:bank` } as const)
+      : ({ kind: 'acquirerFee', account: `${mode}:acquirer:${acquirer}:fees` } as const);
+  return amount > 0
+    ? { kind: target.kind, debit: target.account, credit: receivable, amount }
+    : { kind: target.kind, debit: receivable, credit: target.account, amount: -amount };
 }
 
 function captureTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
@@ -108,7 +185,7 @@ function voucherTransfers(payment: PaymentSnapshot): Transfer[] {
   );
 }
 
-function acquirerReceivable({ mode }: PaymentSnapshot, acquirer: string): string {
+function acquirerReceivable({ mode }: Pick<PaymentSnapshot, 'mode'>, acquirer: string): string {
   return `${mode}:acquirer:${acquirer}:receivable`;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { httpClient } from '@svc/testing';
-import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
+import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/books/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { LedgerCheckQuery } from './ledger-check.query.js';
@@ -16,7 +16,7 @@ let writeTransfers: TransferWriter;
 let ids: string[];
 /** The time at which each test begins. */
 let startedAt: Date;
-const TABLES = ['transfers', 'ledger_seals', 'ledger_days'];
+const TABLES = ['transfers', 'ledger_seals', 'ledger_closings'];
 beforeAll(async () => {
   processor = await startProcessor();
   writeTransfers = await createTransferWriter(processor);
@@ -83,6 +83,8 @@ describe('a transfer', () => {
     payment_id: `payment_id = '${randomUUID()}'`,
     created_at: `created_at = created_at + interval '1 microsecond'`,
     refund_id: `kind = 'refund', refund_id = '${randomUUID()}'`,
+    settlement_line_id: `kind = 'acquirerFee', settlement_line_id = '${randomUUID()}'`,
+    dispute_report_id: `kind = 'dispute', dispute_report_id = '${randomUUID()}'`,
     attempt_id: `kind = 'reversal', attempt_id = '${randomUUID()}'`,
     mode: `mode = 'live'`,
     merchant_id: `merchant_id = 1002`,
@@ -206,12 +208,19 @@ describe('a seal', () => {
 });
 
 test.each([
-  ['2026-03-01', 4],
-  ['2026-02-28', 0],
-])('a changed root of the day %s is detected, and the day is reported', async (day, sealNumber) => {
-  await forge(processor, `UPDATE ledger_days SET root = sha256('x') WHERE day = '${day}'`);
-  expect(await findDeviation()).toEqual({ kind: 'root changed', sealNumber, day });
-});
+  ['2026-03-02T09:45:00.000Z', 4],
+  ['2026-03-02T00:00:00.000Z', 4],
+  ['2026-03-01T00:00:00.000Z', 0],
+])(
+  'a changed root of the closing of %s is detected, and the closing is reported',
+  async (closedUntilUTCDate, sealNumber) => {
+    await forge(
+      processor,
+      `UPDATE ledger_closings SET root = sha256('x') WHERE closed_until = '${closedUntilUTCDate}'`,
+    );
+    expect(await findDeviation()).toEqual({ kind: 'root changed', sealNumber, closedUntilUTCDate });
+  },
+);
 
 test('consecutive pages cover the chain, and contain each seal once', async () => {
   const verifyLedger = processor.service.app.get(VerifyLedger);
@@ -246,6 +255,13 @@ describe('the administration API', () => {
     ]);
   });
 
+  test('returns a seal with its hash', async () => {
+    const { hash } = (await readSeals(processor))[1]!;
+    expect((await adminClient()('GET', '/admin/v1/ledger/seals/2')).body).toEqual({
+      ...{ sealNumber: 2, hash, sealedUTCDate: '2026-03-01T10:00:00.000Z' },
+    });
+  });
+
   test('returns the range of seals of a day, without the seals of days that were closed before this day began', async () => {
     await writeTransfers(1);
     await advanceOneDay();
@@ -271,7 +287,7 @@ describe('the administration API', () => {
     await forge(
       processor,
       `UPDATE transfers SET amount = 2 WHERE transfer_id = '${ids[4]}'`,
-      `TRUNCATE ledger_seals, ledger_days`,
+      `TRUNCATE ledger_seals, ledger_closings`,
     );
     while ((await processor.sealLedger(3)) > 0);
     expect((await adminClient()('GET', '/admin/v1/ledger/verification')).body).toMatchObject({
@@ -285,13 +301,16 @@ describe('the administration API', () => {
     ['days/2026-03-02', 404],
     ['days/2026-02-30', 400],
     ['verification?after=-1', 400],
+    ['seals/x', 400],
+    ['seals/0', 404],
+    ['seals/5', 404],
     ['verification?until=x', 400],
     ['verification?after=0&until=2', 200],
   ])('responds to the path %s with the status %d', async (path, status) => {
     expect((await adminClient()('GET', `/admin/v1/ledger/${path}`)).status).toBe(status);
   });
 
-  test.each(['days', 'days/2026-03-01', 'verification'])(
+  test.each(['days', 'days/2026-03-01', 'seals/1', 'verification'])(
     'rejects the path %s without the administration key with 401',
     async (path) => {
       expect((await httpClient(processor.service)('GET', `/admin/v1/ledger/${path}`)).status).toBe(401);

@@ -21,6 +21,7 @@ export class MerchantsConsumer {
         maximum_amount: payload.maximumAmount ?? null,
         grants: JSON.stringify(payload.grants),
         fees: JSON.stringify(payload.fees),
+        time_zones: JSON.stringify(payload.timeZones),
       });
     }
   }

@@ -36,3 +36,15 @@ test('the statements that reserve and pay a payable update none of its indexes (
     Promise.all(openAttempts.map((attempt) => payments.settle(attempt!, APPROVED, CHARGEABLE_STATES)));
   expect(await updatesOf(dataSource, 'payables', settle)).toEqual({ all: 20, hot: 20 });
 });
+
+test('the statement that records a success updates no index of payments, because is_active stays true', async () => {
+  const { payments, dataSource } = replica;
+  const attempts = [];
+  for (let nth = 0; nth < 30; nth++)
+    attempts.push(await acceptWith(payments, processor, await createStoredPayable(processor)));
+  // The fill factor leaves space for the new versions of more than every third row.
+  const everyThirdAttempt = attempts.filter((_, nth) => nth % 3 === 0);
+  const settle = () =>
+    Promise.all(everyThirdAttempt.map((attempt) => payments.settle(attempt!, APPROVED, CHARGEABLE_STATES)));
+  expect(await updatesOf(dataSource, 'payments', settle)).toEqual({ all: 10, hot: 10 });
+});

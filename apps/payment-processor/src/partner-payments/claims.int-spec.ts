@@ -169,7 +169,10 @@ describe('vouchers and external payments of a partner:', () => {
       ...(await processor.published(PaymentSucceededV1)),
     ];
     const eventsOfPayment = publishedEvents.filter(({ payload }) => payload.paymentReference === body.paymentReference);
-    expect(eventsOfPayment.map(({ payload }) => payload.externalPaymentReference)).toEqual(['bank-1', 'bank-1']);
+    expect(eventsOfPayment.map(({ payload }) => payload)).toEqual([
+      expect.objectContaining({ state: 'processing', externalPaymentReference: 'bank-1' }),
+      expect.objectContaining({ state: 'success', externalPaymentReference: 'bank-1' }),
+    ]);
     expect(await readLedger(body.paymentReference)).toEqual([
       {
         kind: 'external',

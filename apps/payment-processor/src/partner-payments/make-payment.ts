@@ -11,16 +11,22 @@ import {
 import { Clock, DomainError, encodeUrlForHeader, newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
-import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
-import { Acquirers } from '../acquirers/acquirers.js';
+import type { Acquirer } from '../acquirers/acquirer.js';
+import { Acquirers, type ChargeRoute } from '../acquirers/acquirers.js';
+import { AcquirerPermits } from '../acquirers/availability/acquirer-permits.js';
+import { StoreCard } from '../cards/store-card.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 import { findRefusal, type PayableRefusal } from '../payables/payable.js';
+import { BrowserDataUrls } from '../payer-urls/browser-data-urls.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
+import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import type { PaymentChecks } from '../velocity/velocity-checks.js';
+import { VelocityGuard } from '../velocity/velocity-guard.js';
 import {
   type CurrentPayment,
   type KnownMerchant,
@@ -31,7 +37,7 @@ import {
 } from './partner-payment.repository.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
-import { addRegisteredName, checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
+import { addRegisteredName, checkTerms, computeFingerprint, newAmountError, resolveCustomer } from './payment-terms.js';
 import { ResolveCode } from './resolve-code.js';
 
 /** If the outcome is still unknown after this time, the payment is returned as `processing` (P6). */
@@ -47,6 +53,12 @@ const HISTORY_TIMEOUT_MS = 1_000;
  * After the last read the call fails with `payment.in-progress`.
  */
 const MAX_PAYABLE_READS = 3;
+
+/** A card is stored in the vault of one acquirer, and the merchant is paid through another. */
+const FOREIGN_CARD_MESSAGE =
+  'This stored card belongs to another bank than the one that charges for this merchant. Pay with the card data, or with another card';
+
+type PaymentCard = NonNullable<PaymentMethod['card']>;
 
 /** A validated call, before any database query. */
 interface PaymentCall {
@@ -84,6 +96,10 @@ export class MakePayment {
     @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(PaymentOutcomes) private readonly outcomes: PaymentOutcomes,
+    @Inject(VelocityGuard) private readonly velocity: VelocityGuard,
+    @Inject(StoreCard) private readonly storeCard: StoreCard,
+    @Inject(BrowserDataUrls) private readonly browserDataUrls: BrowserDataUrls,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
@@ -127,6 +143,7 @@ export class MakePayment {
     const method = await this.methods.resolve(partner, customer.id, request, remainingAmount);
     const chargeDeadline = this.clock.later(MAX_CHARGE_DELAY_MS);
     const resolved = await this.resolveCode.execute(partner, request);
+    let storedToken: string | undefined;
     for (let read = 1; read <= MAX_PAYABLE_READS; read++) {
       const payableToPay =
         read === 1 && resolved.payableToPay
@@ -140,7 +157,7 @@ export class MakePayment {
       const features =
         payable.source.kind === 'session' ? restrictToSessionFeatures(merchant.features) : merchant.features;
       checkTerms(partner, request, { ...merchant, amount: payable.amount, features });
-      if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
+      if (resolved.isStatic && request.amount !== payable.amount) throw newAmountError(payable.amount);
       const payableTerms = {
         ...payable,
         expiresAt: new Date(payable.expiresAt),
@@ -155,31 +172,102 @@ export class MakePayment {
       if (refusal) throw refusalError(refusal);
       const terms = { payableToPay, merchant, siteReference, method };
       if (method.card) {
-        if (await this.charge(call, terms, method.card, chargeDeadline)) return;
+        const route = await this.findRoute(call, terms, method.card);
+        const acquirer = this.acquirers.get(route.acquirer);
+        if (acquirer.needsBrowser) {
+          storedToken ??= await this.tokenOf(call, terms, acquirer, method.card);
+          if (await this.requireBrowserData(call, terms, route, storedToken)) return;
+        } else if (await this.charge(call, terms, route, method.card, chargeDeadline)) return;
       } else {
         const payment = newPayment(call, terms, this.clock.now());
-        if (await this.payments.acceptAsSettled(payment, settlementWithoutCharge(method.external))) return;
+        const settled = await this.payments.acceptAsSettled(payment, settlementWithoutCharge(method.external));
+        if (settled) return this.outcomes.reportFinal(settled);
       }
     }
-    throw refusalError('payment.in-progress');
+    // The payable was free at each read. Either other payments of it came and went, or payments in flight have used the
+    // last attempt of the card's range or of the organisation (P11).
+    throw new DomainError('payment.in-progress', {
+      message: 'Other payments are in progress, and this one was not accepted. Nothing was charged. Send it again.',
+      retryAfterSeconds: 2,
+    });
+  }
+
+  private async findRoute(
+    { partner }: PaymentCall,
+    { payableToPay }: CheckedTerms,
+    card: PaymentCard,
+  ): Promise<ChargeRoute> {
+    const route = await this.acquirers.find(payableToPay.payable.merchantId, partner.mode);
+    if (!route) throw new DomainError('live-mode.unavailable');
+    if ('token' in card && card.acquirer !== route.acquirer)
+      throw new DomainError('payment.not-accepted', {
+        fields: [{ field: 'paymentMethod.card.token', message: FOREIGN_CARD_MESSAGE }],
+      });
+    return route;
+  }
+
+  /**
+   * Accepts the payment. Its payer opens our page, which charges the card with the data of the browser ({@link
+   * ChargeWithBrowserData}). False when the payable changed after it was read.
+   */
+  private requireBrowserData(
+    call: PaymentCall,
+    terms: CheckedTerms,
+    route: ChargeRoute,
+    cardToken: string,
+  ): Promise<boolean> {
+    const payment = newPayment(call, terms, this.clock.now());
+    const url = this.browserDataUrls.build(payment.payment.paymentReference);
+    const charge = { route, cardToken, payerReturnUrl: call.returnUrl, challenge: { url } };
+    return this.payments.acceptForBrowserData(payment, { state: 'verificationRequired', ...charge });
+  }
+
+  private buildChecks(
+    { partner: { organisationId } }: PaymentCall,
+    { payableToPay: { payable } }: CheckedTerms,
+    card: PaymentCard,
+  ): Promise<PaymentChecks | undefined> {
+    return this.velocity.buildChecks({ ...payable, payer: { organisationId } }, card);
+  }
+
+  /**
+   * The token of a stored card. Another card is stored for the payer's visit of our page. A card that a limit refuses now is
+   * refused here, and the charge on the page checks the limits again (P11).
+   */
+  private async tokenOf(
+    call: PaymentCall,
+    terms: CheckedTerms,
+    acquirer: Acquirer,
+    card: PaymentCard,
+  ): Promise<string> {
+    const { payable } = terms.payableToPay;
+    if (!('token' in card)) return this.storeCard.storeForOnePayment(acquirer, call.partner, card, payable);
+    const refusal = await this.velocity.findRefusal(await this.buildChecks(call, terms, card), payable);
+    if (refusal) throw new DomainError(refusal);
+    return card.token;
   }
 
   /** False when the payable changed after it was read. */
   private async charge(
     call: PaymentCall,
     terms: CheckedTerms,
-    card: NonNullable<PaymentMethod['card']>,
+    route: ChargeRoute,
+    card: PaymentCard,
     deadline: Date,
   ): Promise<boolean> {
-    const route = await this.acquirers.find(terms.payableToPay.payable.merchantId, call.partner.mode);
-    if (!route) throw new DomainError('live-mode.unavailable');
-    using permit = await this.permits.take(deadline);
+    using permit = await this.permits.take(route, deadline);
     if (!permit) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    const attempt = await this.payments.acceptForAcquirer(newPayment(call, terms, this.clock.now()), route);
-    if (!attempt) return false;
-    const { paymentReference } = attempt.payment;
-    const payerReturnUrl = call.returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`;
-    const outcome = await this.chargeAttempt.execute(attempt, { card, payerReturnUrl, payer: undefined }, deadline);
+    const { payable } = terms.payableToPay;
+    const checks = await this.buildChecks(call, terms, card);
+    const attempt = await this.payments.acceptForAcquirer(newPayment(call, terms, this.clock.now()), route, checks);
+    if (!attempt) {
+      await this.velocity.free(checks);
+      const refusal = await this.velocity.findRefusal(checks, payable);
+      if (refusal) throw new DomainError(refusal);
+      return false;
+    }
+    const source = { card, payer: undefined, payerReturnUrl: call.returnUrl, pageOrigin: undefined };
+    const outcome = await this.chargeAttempt.execute(attempt, source, deadline);
     permit.release();
     await this.settleAttempt.execute(attempt, outcome);
     return true;

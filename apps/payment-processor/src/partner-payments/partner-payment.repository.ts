@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type AmountTerms,
+  type AttackLevel,
   isPartnerPayment,
   type MerchantFeatures,
   type MerchantGrant,
@@ -13,6 +14,7 @@ import {
   PaymentProcessingV1,
   type PaymentSnapshot,
   PaymentSucceededV1,
+  PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
@@ -23,7 +25,7 @@ import { paymentTransfers } from '../ledger/transfer.js';
 import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
 import { insertAttempts, insertPayments, joinMerchant } from '../payments/accept-payment.query.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from '../payments/attempt.repository.js';
-import { settledPayment, type Settlement } from '../payments/payment.js';
+import { type BrowserDataRequired, settledPayment, type Settlement } from '../payments/payment.js';
 import {
   feeTermsFromRow,
   PAYMENT_COLUMNS,
@@ -32,6 +34,8 @@ import {
   rowFromPayment,
   snapshotFromRow,
 } from '../payments/payment-columns.js';
+import { attackLevelOf, COUNTED_FIRST, countInFlight, isCounted } from '../velocity/counters/count-in-flight.query.js';
+import type { PaymentChecks } from '../velocity/velocity-checks.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
@@ -86,6 +90,15 @@ export interface NewPartnerPayment {
   readonly maxPayments: number;
 }
 
+/** The charge of a payment whose payer must first open our page. */
+export interface ChargeAfterBrowserData extends BrowserDataRequired {
+  readonly route: ChargeRoute;
+  /** Token of the stored card, or of the card that is stored for this payment. */
+  readonly cardToken: string;
+  /** Page of the partner on which the payer continues; undefined: a page of this service. */
+  readonly payerReturnUrl: string | undefined;
+}
+
 /**
  * Payments made through the main API. One statement accepts a payment: it either reserves the payable and writes
  * payment, idempotency key, attempt and event, or changes nothing.
@@ -136,26 +149,76 @@ export class PartnerPaymentRepository {
    * Accepts a payment with a card charge. Undefined when the payable has changed since it was read, so that the caller
    * must read it again.
    */
-  async acceptForAcquirer(newPayment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
+  async acceptForAcquirer(
+    newPayment: NewPartnerPayment,
+    route: ChargeRoute,
+    checks: PaymentChecks | undefined,
+  ): Promise<OpenAttempt | undefined> {
     const { payment, maxPayments } = newPayment;
-    const paymentId = newUuid(this.clock);
-    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
-    const parameters = { attempt: JSON.stringify(rowFromAttempt(paymentId, attempt)) };
-    const row = await this.accept(this.dataSource, ACCEPT_WITH_ATTEMPT, paymentId, newPayment, parameters);
-    return row && { ...attempt, paymentId, paymentVersion: 1, maxPayments, feeTerms: feeTermsFromRow(row), payment };
+    const paymentId = checks?.paymentId ?? newUuid(this.clock);
+    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock, checks);
+    const parameters = {
+      attempt: JSON.stringify(rowFromAttempt(paymentId, attempt)),
+      checks: checks ? JSON.stringify(checks.checks) : null,
+      siteId: payment.siteId,
+    };
+    const row = await this.accept<AttemptRow>(this.dataSource, ACCEPT_WITH_ATTEMPT, paymentId, newPayment, parameters);
+    if (!row) return undefined;
+    const terms = { maxPayments, feeTerms: feeTermsFromRow(row), forcesVerification: row.attackLevel > 0 };
+    return { ...attempt, paymentId, paymentVersion: 1, ...terms, payment };
   }
 
   /**
-   * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. False when
-   * the payable has changed since it was read.
+   * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. Undefined
+   * when the payable has changed since it was read.
    */
-  async acceptAsSettled(newPayment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
+  async acceptAsSettled(newPayment: NewPartnerPayment, settlement: Settlement): Promise<PaymentSnapshot | undefined> {
     return inTransaction(this.dataSource, async (tx) => {
       const paymentId = newUuid(this.clock);
       const row = await this.accept(tx, ACCEPT, paymentId, newPayment);
-      if (row) await this.settle(tx, paymentId, newPayment, settlement);
+      return row && this.settle(tx, paymentId, newPayment, settlement);
+    });
+  }
+
+  /**
+   * Accepts a payment whose payer must first open our page. Nothing is charged yet, so the payment has no attempt, and the
+   * payable is open again. False when the payable has changed since it was read.
+   */
+  async acceptForBrowserData(newPayment: NewPartnerPayment, charge: ChargeAfterBrowserData): Promise<boolean> {
+    return inTransaction(this.dataSource, async (tx) => {
+      const paymentId = newUuid(this.clock);
+      const row = await this.accept(tx, ACCEPT, paymentId, newPayment);
+      if (row) await this.requireBrowserData(tx, paymentId, newPayment, charge);
       return row !== undefined;
     });
+  }
+
+  private async requireBrowserData(
+    tx: Transaction,
+    paymentId: string,
+    { payment, maxPayments }: NewPartnerPayment,
+    charge: ChargeAfterBrowserData,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const required = settledPayment(payment, charge, maxPayments, now);
+    const event = this.events.newEnvelope({
+      type: PaymentVerificationRequiredV1,
+      aggregateId: paymentId,
+      aggregateVersion: 2,
+      payload: required,
+    });
+    const parameters = {
+      paymentId,
+      now,
+      payableVersion: required.payable.version,
+      acquirer: charge.route.acquirer,
+      account: charge.route.account.accountReference,
+      cardToken: charge.cardToken,
+      payerReturnUrl: charge.payerReturnUrl ?? null,
+      url: charge.challenge.url,
+      expiresAt: required.verificationUntilUTCDate,
+    };
+    await this.events.write(tx, REQUIRE_BROWSER_DATA, parameters, [event]);
   }
 
   private async findOne(condition: string, payer: PayerScope, value: string): Promise<PayableToPay | undefined> {
@@ -194,13 +257,13 @@ export class PartnerPaymentRepository {
     };
   }
 
-  private async accept(
+  private async accept<Row extends AcceptedRow = AcceptedRow>(
     connection: DataSource | Transaction,
     statement: StatementWithEvents,
     paymentId: string,
     { owner, fingerprint, payment }: NewPartnerPayment,
     attempt: NamedParameters = {},
-  ): Promise<AcceptedRow | undefined> {
+  ): Promise<Row | undefined> {
     const event = this.events.newEnvelope({
       type: PaymentProcessingV1,
       aggregateId: paymentId,
@@ -220,7 +283,7 @@ export class PartnerPaymentRepository {
       fingerprint,
       ...attempt,
     };
-    const [row] = await this.events.write<AcceptedRow>(connection, statement, parameters, [event]);
+    const [row] = await this.events.write<Row>(connection, statement, parameters, [event]);
     return row;
   }
 
@@ -229,7 +292,7 @@ export class PartnerPaymentRepository {
     paymentId: string,
     { payment, maxPayments }: NewPartnerPayment,
     settlement: Settlement,
-  ): Promise<void> {
+  ): Promise<PaymentSnapshot> {
     const now = this.clock.now();
     const settled = settledPayment(payment, settlement, maxPayments, now);
     const event = this.events.newEnvelope({
@@ -251,14 +314,19 @@ export class PartnerPaymentRepository {
       ),
     };
     await this.events.write(tx, SETTLE, parameters, [event]);
+    return settled;
   }
 }
 
-const RESERVE_AND_PAY = `payable AS (
+/** The payable has not changed since it was read. */
+const IS_AVAILABLE = `payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt
+            AND payment_count < max_payments`;
+
+/** @param condition further SQL condition for the payable */
+const reserveAndPay = (condition = 'true'): string => `payable AS (
          UPDATE payables SET state = 'reserved', holder = $paymentId, payment_count = payment_count + 1, version = version + 1,
                 modified_at = $acceptedAt
-          WHERE payable_id = $payableId AND state = 'open' AND version = $version - 1 AND expires_at > $acceptedAt
-            AND payment_count < max_payments
+          WHERE ${IS_AVAILABLE} AND ${condition}
          RETURNING holder AS payment_id, mode, merchant_id
        ), accepted AS (
          SELECT payable.payment_id, merchant."feeBasisPoints", merchant."feeFixedAmount", to_jsonb(merchant) || $payment::jsonb AS payment
@@ -270,12 +338,18 @@ const RESERVE_AND_PAY = `payable AS (
          SELECT $organisationId, $mode, $reference, $fingerprint, payment_id FROM payable
        )`;
 const ACCEPTED = { changed: 'accepted', aggregateId: 'payment_id', returns: '"feeBasisPoints", "feeFixedAmount"' };
-const ACCEPT = statementWithEvents({ writes: RESERVE_AND_PAY, ...ACCEPTED });
+const ACCEPT = statementWithEvents({ writes: reserveAndPay(), ...ACCEPTED });
+/** The limits against card testing are checked first (P11). */
 const ACCEPT_WITH_ATTEMPT = statementWithEvents({
-  writes: `${RESERVE_AND_PAY}, attempt AS (
+  writes: `item AS (
+         SELECT $paymentId::uuid AS "paymentId", $checks::jsonb AS checks,
+                EXISTS (SELECT FROM payables WHERE ${IS_AVAILABLE}) AS "isAvailable",
+                ${attackLevelOf('$mode', '$siteId::bigint', '$acceptedAt')} AS "attackLevel"
+       ), ${countInFlight('item')}, ${reserveAndPay(`(SELECT ${isCounted('item')} FROM item CROSS JOIN ${COUNTED_FIRST})`)}, attempt AS (
          ${insertAttempts('accepted', '$attempt::jsonb')}
        )`,
   ...ACCEPTED,
+  returns: `${ACCEPTED.returns}, (SELECT CASE WHEN checks IS NULL THEN 0 ELSE "attackLevel" END FROM item) AS "attackLevel"`,
 });
 
 const SETTLE = statementWithEvents({
@@ -294,7 +368,23 @@ const SETTLE = statementWithEvents({
   aggregateId: 'payment_id',
 });
 
+const REQUIRE_BROWSER_DATA = statementWithEvents({
+  writes: `target AS (
+         UPDATE payments SET state = 'verificationRequired', modified_at = $now, version = version + 1
+          WHERE payment_id = $paymentId RETURNING payment_id, payable_id
+       ), payable AS (
+         UPDATE payables y SET state = 'open', holder = NULL, version = $payableVersion, modified_at = $now
+           FROM target WHERE y.payable_id = target.payable_id
+       ), verification AS (
+         INSERT INTO verifications (payment_id, acquirer, account, card_token, payer_return_url, challenge_url, expires_at, open)
+         SELECT payment_id, $acquirer, $account, $cardToken, $payerReturnUrl, $url, $expiresAt::timestamptz, true FROM target
+       )`,
+  changed: 'target',
+  aggregateId: 'payment_id',
+});
+
 type AcceptedRow = Pick<PaymentRow, 'feeBasisPoints' | 'feeFixedAmount'>;
+type AttemptRow = AcceptedRow & { readonly attackLevel: AttackLevel };
 
 type PayableRow = Omit<PayableDescriptor, 'expiresAt'> & {
   expiresAt: Date;

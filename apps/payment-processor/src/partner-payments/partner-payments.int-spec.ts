@@ -302,14 +302,7 @@ describe('verification of the payer:', () => {
     expect(challenged).toMatchObject({ status: 201, body: { status: 'verificationRequired', processedAmount: 0 } });
     // The job queries the bank a moment before the payer confirms.
     await processor.runCleanup();
-    const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
-      method: 'POST',
-      body: new URLSearchParams({ answer: 'confirm' }),
-      redirect: 'manual',
-    });
-    const location = bankRedirect.headers.get('location')!;
-    expect(location).toBe(`https://api.svc.example/v1/verifications/${challenged.body.paymentReference}`);
-    const page = await processor.service.app.inject({ method: 'GET', url: new URL(location).pathname });
+    const page = await returnFromBank(challenged.body, 'confirm');
     expect(page.statusCode).toBe(200);
     expect(page.body).toContain('Your payment is complete');
     const style = /<style>(.*?)<\/style>/s.exec(page.body)?.[1] ?? '';
@@ -328,15 +321,23 @@ describe('verification of the payer:', () => {
     ]);
   });
 
+  /** Answers on the bank's page, and follows the bank's redirect to this service, as the payer's browser does. */
+  async function returnFromBank(
+    { paymentReference, verificationUrl }: { paymentReference?: unknown; verificationUrl?: unknown },
+    answer: 'confirm' | 'refuse',
+  ) {
+    const body = new URLSearchParams({ answer });
+    const { headers } = await fetch(verificationUrl as string, { method: 'POST', body, redirect: 'manual' });
+    const { origin, pathname, search } = new URL(headers.get('location')!);
+    expect(origin + pathname).toBe(`https://api.svc.example/v1/verifications/${paymentReference as string}`);
+    return processor.service.app.inject({ method: 'GET', url: pathname + search });
+  }
+
   test('after the payer returns to a page of the partner, the job queries the bank', async () => {
     const invoice = await createInvoice();
     const challenged = await partner.pay(invoice, { returnUrl: 'https://partner.example/back?x=1', ...cardToVerify });
-    const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
-      method: 'POST',
-      body: new URLSearchParams({ answer: 'confirm' }),
-      redirect: 'manual',
-    });
-    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/back?x=1');
+    const page = await returnFromBank(challenged.body, 'confirm');
+    expect([page.statusCode, page.headers.location]).toEqual([303, 'https://partner.example/back?x=1']);
     await waitUntil('the payment to be finished', 5_000, async () => {
       await processor.runCleanup();
       return findCharges([challenged.body.paymentReference as string]).length === 1;
@@ -358,12 +359,8 @@ describe('verification of the payer:', () => {
     const returnUrl = ' https://partner.example/a\nb/é?name=Caf%E9&x=a%20b~c&flag ';
     const challenged = await partner.pay(await createInvoice(), { returnUrl, ...cardToVerify });
     expect(challenged).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
-    const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
-      method: 'POST',
-      body: new URLSearchParams({ answer: 'refuse' }),
-      redirect: 'manual',
-    });
-    expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?name=Caf%E9&x=a%20b~c&flag');
+    const page = await returnFromBank(challenged.body, 'refuse');
+    expect(page.headers.location).toBe('https://partner.example/ab/%C3%A9?name=Caf%E9&x=a%20b~c&flag');
   });
 
   test('the return page responds with 404 for unknown references', async () => {

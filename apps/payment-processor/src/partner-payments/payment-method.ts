@@ -7,13 +7,21 @@ import { type Card, cardMask } from '../card-data/card.js';
 import { CardKeys } from '../card-data/card-keys.js';
 import { checkCard } from '../card-data/decrypted-card.js';
 import { CardRepository } from '../cards/card.repository.js';
+import type { FingerprintedCard } from '../velocity/velocity-guard.js';
+
+interface StoredCardOrigin {
+  /** Token with which the client pays (P7). */
+  readonly token: string;
+  /** Name of the only acquirer that can charge the card. */
+  readonly acquirer: string;
+}
 
 /** A payment method. Its card data is only in memory, until the call to the acquirer ends (P8). */
 export interface PaymentMethod {
   readonly type: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
   readonly label: string;
-  readonly card?: Card | StoredCard;
+  readonly card?: Card | (StoredCard & StoredCardOrigin & FingerprintedCard);
   readonly external?: ExternalPaymentRequest;
 }
 
@@ -66,6 +74,7 @@ export class PaymentMethods {
     const belongsToPayer =
       stored && (stored.customerReference === undefined || stored.customerReference === canonicalId(customerId));
     if (!belongsToPayer) throw new DomainError('resource.not-found', { message: 'There is no such card.' });
-    return { type: 'Card', label: stored.cardMask, card: { vaultToken: stored.vaultToken } };
+    const { cardMask: label, vaultToken, acquirer, fingerprint } = stored;
+    return { type: 'Card', label, card: { vaultToken, token, acquirer, fingerprint } };
   }
 }

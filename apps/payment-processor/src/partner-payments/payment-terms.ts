@@ -12,7 +12,7 @@ import {
   type MerchantGrant,
   type PaymentCustomer,
 } from '@svc/contracts';
-import { canonicalId, DomainError, type FieldProblem } from '@svc/kernel';
+import { canonicalId, describeCents, DomainError, type FieldProblem } from '@svc/kernel';
 
 /** The caller, from its identity token. */
 export interface Payer {
@@ -85,11 +85,25 @@ export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTer
 }
 
 function checkAmount({ amount, tipAmount }: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
-  if (amount !== terms.amount && terms.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
+  if (amount !== terms.amount && terms.features.amount?.editable !== true) throw newAmountError(terms.amount);
   // Any payment sets the invoice to paid, so a minimum is required. The maxima protect payers from typing errors.
   const { min, max, tipMax } = computeAmountLimits(terms.amount, terms);
   const isTipTooHigh = terms.features.tip?.enabled === true && (tipAmount ?? 0) > tipMax;
-  if (amount < min || amount > max || isTipTooHigh) throw new DomainError('payable.mismatch');
+  if (amount < min || amount > max) {
+    const message = `amount must be from ${describeCents(min)} to ${describeCents(max)}: ${describeCents(terms.amount)} is due.`;
+    throw new DomainError('payable.mismatch', { message });
+  }
+  if (isTipTooHigh) {
+    const message = `tipAmount must be at most ${describeCents(tipMax)}, the amount due.`;
+    throw new DomainError('payable.mismatch', { message });
+  }
+}
+
+/** The error for an amount that the payer cannot choose. @param amountDue cents */
+export function newAmountError(amountDue: number): DomainError {
+  return new DomainError('payable.mismatch', {
+    message: `amount must be ${describeCents(amountDue)}, the amount due.`,
+  });
 }
 
 function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<PaymentTerms, 'grants'>): FieldProblem[] {

@@ -12,7 +12,6 @@ import {
   type PartnerUnderTest,
 } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentProcessorModule } from '../app.module.js';
 import { MakePayment } from './make-payment.js';
 
@@ -76,7 +75,7 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
   // This payment fills the caches of the API key and the token, so that the thousand calls do not query them.
   expect((await partner.pay(await createInvoice())).status).toBe(201);
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const charge = acquirer.charge.bind(acquirer);
   let release: () => void = () => undefined;
   const whenReleased = new Promise<void>((resolve) => (release = resolve));
@@ -148,7 +147,7 @@ interface HeldCharge {
 /** Makes the bank hold the charge of an amount until the HeldCharge of this amount lets the bank respond. */
 function holdChargesAtBank(): { hold(amount: number): HeldCharge; stop(): void } {
   const heldCharges = new Map<number, { receive: () => void; whenAllowed: Promise<void> }>();
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const charge = acquirer.charge.bind(acquirer);
   const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...args) => {
     const heldCharge = heldCharges.get(args[0].amount);
@@ -238,7 +237,7 @@ async function readPayments(payable: { payableId: string }): Promise<unknown> {
 
 test('a payment with an unknown outcome is returned as processing after 20 seconds, and recovered later', async () => {
   const [invoice, reference, customer] = [await createInvoice(), randomUUID(), { id: randomUUID() }];
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const unknownOutcome = { kind: 'unknown' } as const;
   const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(unknownOutcome);
   const querySpy = jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue(unknownOutcome);

@@ -52,7 +52,11 @@ test.each([[{}], [{ amount: { editable: true } }]])(
     const invoice = await createInvoice();
     setTillInvoice(invoice);
     const { status, body } = await payByCode(newOwnCode(), invoice, { amount: invoice.amount + 1 });
-    expect([status, body.code, body.errors[0].errorReference]).toEqual([422, 'payable.mismatch', '22']);
+    expect([status, body.code, body.errors]).toEqual([
+      422,
+      'payable.mismatch',
+      [{ errorReference: '22', message: 'amount must be 12345 cents (R 123.45), the amount due.' }],
+    ]);
     expect(await findPayments(invoice)).toEqual([]);
     expect((await payByCode(newOwnCode(), invoice)).status).toBe(201);
   },

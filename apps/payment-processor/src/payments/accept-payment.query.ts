@@ -1,6 +1,7 @@
 import { statementWithEvents } from '@svc/messaging';
 import { type ColumnMap, insertedColumns, recordColumns, recordValues } from '@svc/persistence';
 import { PAYABLE_MAP } from '../payables/payable.repository.js';
+import { attackLevelOf, COUNTED_FIRST, countInFlight, isCounted } from '../velocity/counters/count-in-flight.query.js';
 import { ATTEMPT_MAP } from './attempt.repository.js';
 import { PAYMENT_MAP } from './payment-columns.js';
 
@@ -49,28 +50,38 @@ export function siteReferenceOf(payable: string): string {
 const NAMES = `'merchantName', "merchantName", 'siteReference', "siteReference"`;
 const FEE_TERMS = `'feeBasisPoints', "feeBasisPoints", 'feeFixedAmount', "feeFixedAmount"`;
 
+/** SQL: the payable of an item is new, or stored and open for the payment. A retry is not available: it charges nothing. */
+const IS_AVAILABLE = `"merchantName" IS NOT NULL AND "siteReference" IS NOT NULL AND "expiresAt" > "acceptedAt"
+                AND NOT EXISTS (SELECT FROM payables stored WHERE stored.payable_id = named."payableId"
+                                   AND (stored.state <> 'open' OR stored.payment_count <> named."paymentCount" - 1))`;
+
 /**
  * The statement of `PaymentRepository.accept`. Its text is the same for any number of payments. The payable to
  * insert contains the number of this payment in `paymentCount`. ON CONFLICT compares this number with the count of the
- * existing row.
+ * existing row. The limits against card testing are checked first (P11).
  */
 export const ACCEPT = statementWithEvents({
-  writes: `item AS (
+  writes: `named AS MATERIALIZED (
          SELECT payable.*, payment."paymentId", payment.reference, payment."acceptedAt", item.payment, item.attempt, merchant.*,
-                ${siteReferenceOf('payable')} AS "siteReference"
-           FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb)
+                ${siteReferenceOf('payable')} AS "siteReference", item.checks
+           FROM jsonb_to_recordset($items::jsonb) AS item(payable jsonb, payment jsonb, attempt jsonb, checks jsonb)
           CROSS JOIN LATERAL jsonb_to_record(item.payable) AS payable(${recordColumns(PAYABLE_MAP)}, "paymentCount" int)
           CROSS JOIN LATERAL jsonb_to_record(item.payment) AS payment("paymentId" uuid, reference uuid, "acceptedAt" timestamptz)
           ${joinMerchant('payable.mode', 'payable."merchantId"')}
-       ), payable AS (
+       ), item AS (
+         SELECT named.*, checks IS NOT NULL AND ${IS_AVAILABLE} AS "isAvailable",
+                CASE WHEN checks IS NULL THEN 0 ELSE ${attackLevelOf('named.mode', 'named."siteId"', 'named."acceptedAt"')} END AS "attackLevel"
+           FROM named
+       ), ${countInFlight('item')}, payable AS (
          INSERT INTO payables AS p (${insertedColumns(PAYABLE_MAP)}, state, holder, payment_count, version, created_at, modified_at)
          SELECT ${recordValues(PAYABLE_MAP, 'item')}, 'reserved', "paymentId", "paymentCount", 2, "acceptedAt", "acceptedAt"
-           FROM item
+           FROM item CROSS JOIN ${COUNTED_FIRST}
           WHERE "merchantName" IS NOT NULL AND "siteReference" IS NOT NULL
             AND "expiresAt" > "acceptedAt" AND "paymentCount" <= "maxPayments"
             AND ("paymentCount" = 1 OR (SELECT true FROM payables known WHERE known.payable_id = item."payableId")
                           AND (SELECT true FROM payments earlier
                                 WHERE earlier.payable_id = item."payableId" AND earlier.reference = item.reference) IS NULL)
+            AND ${isCounted('item')}
           ORDER BY "payableId"
          ON CONFLICT (payable_id) DO UPDATE
             SET state = 'reserved', holder = excluded.holder, payment_count = p.payment_count + 1, version = p.version + 1,
@@ -81,7 +92,7 @@ export const ACCEPT = statementWithEvents({
               = (excluded.mode, excluded.merchant_id, excluded.site_id, excluded.amount, excluded.currency)
          RETURNING holder, version
        ), accepted AS (
-         SELECT "paymentId", version, item.payment, attempt, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"
+         SELECT "paymentId", version, item.payment, attempt, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount", "attackLevel"
            FROM payable JOIN item ON item."paymentId" = payable.holder
        ), payment AS (
          ${insertPayments('accepted', `accepted.payment || jsonb_build_object(${NAMES}, ${FEE_TERMS})`)}
@@ -90,6 +101,6 @@ export const ACCEPT = statementWithEvents({
        )`,
   changed: 'accepted',
   aggregateId: '"paymentId"',
-  payload: `jsonb_set(event.payload, '{payable,version}', to_jsonb(accepted.version)) || jsonb_build_object(${NAMES})`,
-  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount"`,
+  payload: `jsonb_set(event.payload::jsonb, '{payable,version}', to_jsonb(accepted.version))::json`,
+  returns: `version, "merchantName", "siteReference", "feeBasisPoints", "feeFixedAmount", "attackLevel"`,
 });

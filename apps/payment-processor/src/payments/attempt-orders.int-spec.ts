@@ -7,7 +7,6 @@
 import { buildPayable } from '../../test/builders.js';
 import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -56,7 +55,7 @@ let isStepped = false;
 beforeAll(async () => {
   processor = await startProcessor();
   const { app } = processor.service;
-  const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
+  const [acquirer, attempts, payments] = [processor.acquirer, app.get(AttemptRepository), app.get(PaymentRepository)];
   /** Adds stops to a method. `where` is 'before', 'after' or 'before, after'. */
   const addStops = <T extends object, K extends keyof T>(
     target: T,

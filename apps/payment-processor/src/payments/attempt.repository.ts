@@ -6,8 +6,15 @@ import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
+import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-columns.js';
+import {
+  feeTermsFromRow,
+  PAYMENT_COLUMNS,
+  PAYMENT_TABLES,
+  type PaymentRow,
+  snapshotFromRow,
+} from './payment-columns.js';
 
 /** An attempt without an outcome. */
 interface Attempt extends ChargeRoute {
@@ -19,6 +26,8 @@ interface Attempt extends ChargeRoute {
   readonly startedAt: Date;
   /** Number of queries to the acquirer about this attempt. */
   readonly queries: number;
+  /** Counters of the payment (P11), except that of its site; undefined if its merchant has no limits. */
+  readonly velocityKeys: readonly string[] | undefined;
 }
 
 /** A payment with the attempt that decides the outcome of the payment. */
@@ -27,6 +36,10 @@ export interface OpenAttempt extends Attempt {
   /** Version of the payment, which increases by one with each change. */
   readonly paymentVersion: number;
   readonly maxPayments: number;
+  /** The site was under attack when the payment was accepted, so the payer must be verified. */
+  readonly forcesVerification?: boolean;
+  /** The payer has confirmed the payment with the bank. */
+  readonly isVerified?: boolean;
   /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
@@ -42,11 +55,17 @@ export const ATTEMPT_MAP = {
   startedAt: ['started_at', 'timestamptz'],
   queries: ['queries', 'int'],
   nextQueryAt: ['next_query_at', 'timestamptz'],
+  velocityKeys: ['velocity_keys', 'text[]'],
 } as const satisfies ColumnMap;
 
 /** The attempt of a payment that is accepted, or resumed after its verification. */
-export function newAttempt(route: ChargeRoute, startedAt: Date, clock: Clock): Attempt {
-  return { attemptId: newUuid(clock), ...route, state: 'started', startedAt, queries: 0 };
+export function newAttempt(
+  route: ChargeRoute,
+  startedAt: Date,
+  clock: Clock,
+  checks?: Pick<PaymentChecks, 'keys'>,
+): Attempt {
+  return { attemptId: newUuid(clock), ...route, state: 'started', startedAt, queries: 0, velocityKeys: checks?.keys };
 }
 
 export function rowFromAttempt(paymentId: string, attempt: Attempt): Record<string, unknown> {
@@ -57,6 +76,8 @@ export function rowFromAttempt(paymentId: string, attempt: Attempt): Record<stri
     nextQueryAt: nextQueryAt(attempt.startedAt, attempt.queries, attempt.startedAt),
   });
 }
+
+const MAX_COUNTED = 10_000;
 
 /** Leases and incidents of attempts. Acceptance and settlement are in payment.repository.ts. */
 @Injectable()
@@ -74,6 +95,16 @@ export class AttemptRepository {
       [attemptId, now, nextQueryAt(now, 0, now), CHARGEABLE_STATES],
     );
     return count > 0;
+  }
+
+  /** The number of attempts without an outcome that began before this time, at most {@link MAX_COUNTED}. */
+  async countUnresolved(startedBefore: Date): Promise<number> {
+    const [row] = await this.dataSource.query<[{ count: number }]>(
+      `SELECT count(*) AS count
+         FROM (SELECT 1 FROM attempts WHERE next_query_at IS NOT NULL AND started_at < $1 LIMIT ${MAX_COUNTED}) AS unresolved`,
+      [startedBefore],
+    );
+    return row.count;
   }
 
   /**
@@ -105,17 +136,18 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases due attempts, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * Leases due attempts of this acquirer, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
    * continue if this caller crashes.
    */
-  async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
+  async leaseDue(acquirer: string, leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET queries = a.queries + 1, next_query_at = $2
-         FROM (SELECT attempt_id FROM attempts WHERE next_query_at <= $1 ORDER BY next_query_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+         FROM (SELECT attempt_id FROM attempts WHERE acquirer = $4 AND next_query_at <= $1
+                ORDER BY next_query_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
               payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
         WHERE a.attempt_id = due.attempt_id AND p.payment_id = a.payment_id AND y.payable_id = p.payable_id
         RETURNING ${ATTEMPT_COLUMNS}`,
-      [this.clock.now(), leaseUntil, limit],
+      [this.clock.now(), leaseUntil, limit, acquirer],
     );
     return rows.map(openAttemptFromRow);
   }
@@ -136,13 +168,30 @@ export class AttemptRepository {
     return rows.map(openAttemptFromRow);
   }
 
-  /** Locks the attempt until the transaction ends, and returns its state. */
-  async lock(tx: Transaction, attemptId: string): Promise<AttemptState | undefined> {
-    const [row] = await tx.query<{ state: AttemptState }[]>(
-      `SELECT state FROM attempts WHERE attempt_id = $1 FOR UPDATE`,
+  /**
+   * Finds the attempt that an acquirer reports by the payment's reference: the open or approved one, or else the newest,
+   * because a payment is one charge at the acquirer, with or without a verification. Undefined for an attempt of another acquirer, mode or account.
+   */
+  async findByPayment(paymentReference: string, { acquirer, account }: ChargeRoute): Promise<OpenAttempt | undefined> {
+    const [row] = await this.dataSource.query<AttemptRow[]>(
+      `SELECT ${ATTEMPT_COLUMNS} FROM ${PAYMENT_TABLES} JOIN attempts a ON a.payment_id = p.payment_id
+        WHERE p.payment_reference = $1 AND a.acquirer = $2 AND a.account = $3 AND y.mode = $4
+        ORDER BY a.state IN ('started', 'unknown', 'reversing', 'approved') DESC, a.started_at DESC LIMIT 1`,
+      [paymentReference, acquirer, account.accountReference, account.mode],
+    );
+    return row && openAttemptFromRow(row);
+  }
+
+  /** Locks the attempt until the transaction ends, and returns its state and the acquirer's reference of its charge. */
+  async lock(
+    tx: Transaction,
+    attemptId: string,
+  ): Promise<{ readonly state: AttemptState; readonly acquirerReference: string | null } | undefined> {
+    const [row] = await tx.query<{ state: AttemptState; acquirerReference: string | null }[]>(
+      `SELECT state, acquirer_reference AS "acquirerReference" FROM attempts WHERE attempt_id = $1 FOR UPDATE`,
       [attemptId],
     );
-    return row?.state;
+    return row;
   }
 
   /**
@@ -150,13 +199,13 @@ export class AttemptRepository {
    * occurrences.
    */
   async recordIncident(
-    tx: Transaction,
-    { attemptId }: OpenAttempt,
+    tx: Transaction | undefined,
+    { attemptId }: Pick<OpenAttempt, 'attemptId'>,
     state: AttemptState,
-    response: AcquirerResponse,
+    response: AcquirerResponse | { readonly kind: 'captureRejected' | 'captureUnconfirmed' },
   ): Promise<void> {
     const now = this.clock.now();
-    await tx.query(
+    await (tx ?? this.dataSource).query(
       `INSERT INTO incidents AS i (attempt_id, attempt_state, response, acquirer_reference, first_seen_at, last_seen_at, occurrences)
        VALUES ($1, $2, $3, $4, $5, $5, 1)
        ON CONFLICT (attempt_id, attempt_state, response) DO UPDATE SET last_seen_at = $5, occurrences = i.occurrences + 1`,
@@ -165,26 +214,34 @@ export class AttemptRepository {
   }
 
   /**
-   * Commits the decision to reverse a late approval, and books the money that the acquirer holds until the reversal.
-   * Has an effect only once for each attempt.
+   * Commits the decision to reverse a late approval. Books the money that the acquirer holds until the reversal; an
+   * approval that is captured separately holds no money. Has an effect only once for each attempt, unless the reversal of an
+   * abandoned charge was requested before the approval was known: then it is requested again, and its age begins again.
    */
-  async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
+  async requestReversal(
+    tx: Transaction,
+    { attemptId, paymentId, acquirer, payment }: OpenAttempt,
+    { holdsMoney }: { readonly holdsMoney: boolean },
+  ): Promise<void> {
     const now = this.clock.now();
-    const transfers = [lateApprovalTransfer(payment, acquirer)];
+    const transfers = holdsMoney ? [lateApprovalTransfer(payment, acquirer)] : [];
     const rows = transferRows(transfers, payment, { paymentId, attemptId, createdAt: now }, this.clock);
-    const values = REQUEST_REVERSAL.valuesOf({ attemptId, now, transfers: JSON.stringify(rows) });
+    const values = REQUEST_REVERSAL.valuesOf({ attemptId, now, holdsMoney, transfers: JSON.stringify(rows) });
     await tx.query(REQUEST_REVERSAL.text, values);
   }
 }
 
 const REQUEST_REVERSAL = namedStatement(`WITH requested AS (
-         INSERT INTO reversals (attempt_id, requested_at, next_request_at) VALUES ($attemptId, $now, $now)
-         ON CONFLICT (attempt_id) DO NOTHING RETURNING attempt_id
+         INSERT INTO reversals (attempt_id, requested_at, next_request_at, holds_money, approval_seen)
+         VALUES ($attemptId, $now, $now, $holdsMoney, true)
+         ON CONFLICT (attempt_id) DO UPDATE SET approval_seen = true, requested_at = $now, next_request_at = $now, confirmed_at = NULL, found_charge = NULL
+          WHERE NOT reversals.approval_seen AND reversals.found_charge IS NOT TRUE
+         RETURNING attempt_id
        )
        ${insertTransfersSql('$transfers::jsonb', 'requested')}`);
 
 const ATTEMPT_COLUMNS = `a.attempt_id AS "attemptId", a.acquirer, a.account, a.state AS "attemptState", a.started_at AS "startedAt",
-  a.queries, ${PAYMENT_COLUMNS}`;
+  a.queries, a.velocity_keys AS "velocityKeys", v.challenge_reference IS NOT NULL AS "isVerified", ${PAYMENT_COLUMNS}`;
 
 interface AttemptRow extends PaymentRow {
   readonly attemptId: string;
@@ -193,6 +250,8 @@ interface AttemptRow extends PaymentRow {
   readonly attemptState: AttemptState;
   readonly startedAt: Date;
   readonly queries: number;
+  readonly velocityKeys: string[] | null;
+  readonly isVerified: boolean;
 }
 
 function openAttemptFromRow(row: AttemptRow): OpenAttempt {
@@ -205,6 +264,8 @@ function openAttemptFromRow(row: AttemptRow): OpenAttempt {
     state: row.attemptState,
     startedAt: row.startedAt,
     queries: row.queries,
+    velocityKeys: row.velocityKeys ?? undefined,
+    isVerified: row.isVerified,
     maxPayments: row.maxPayments,
     feeTerms: feeTermsFromRow(row),
     payment: snapshotFromRow(row),

@@ -48,6 +48,7 @@ const RESPONSES: Record<AcquirerResponse['kind'], AcquirerResponse> = {
   unknown: { kind: 'unknown' },
   notFound: { kind: 'notFound' },
   unconfirmed: { kind: 'unconfirmed' },
+  abandoned: { kind: 'abandoned' },
 };
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
@@ -66,6 +67,7 @@ const CONCLUSIONS = `
   unknown             unknown      unknown      -            -        -        -            -
   notFound            unknown      unknown      -            -        -        -            -
   unconfirmed         unknown      unknown      -            -        -        -            -
+  abandoned           notAttempted notAttempted -            -        -        -            -
 `;
 
 test('CONCLUSIONS lists the effect of every response in every state', () => {
@@ -85,6 +87,13 @@ test('CONCLUSIONS lists the effect of every response in every state', () => {
   expect([STATES, ...rows]).toEqual(listed);
 });
 
+test('an approval with another reference than the stored one is an incident without a reversal, only for an approved attempt', () => {
+  expect(conclude('approved', RESPONSES.approved, 'a')).toEqual({ kind: 'none' });
+  expect(conclude('approved', RESPONSES.approved, 'b')).toEqual({ kind: 'incident', needsReversal: false });
+  expect(conclude('started', RESPONSES.approved, 'b')).toMatchObject({ kind: 'end' });
+  expect(conclude('declined', RESPONSES.approved, 'b')).toEqual({ kind: 'incident', needsReversal: true });
+});
+
 test('exactly the responses with an outcome are final', () => {
   const finalResponses = Object.values(RESPONSES).filter(isFinal);
   expect(finalResponses.map(({ kind }) => kind)).toEqual([
@@ -94,6 +103,7 @@ test('exactly the responses with an outcome are final', () => {
     'notAttempted',
     'neverCharged',
     'reversed',
+    'abandoned',
   ]);
 });
 

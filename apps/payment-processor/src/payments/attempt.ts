@@ -62,9 +62,17 @@ export function needsLeaseBeforeCall(startedAt: Date, now: Date): boolean {
   return !(now.getTime() - startedAt.getTime() < MAX_CALL_DELAY_MS);
 }
 
-/** The next step for an attempt without an outcome: query the acquirer, or reverse without a query. */
-export function recoveryStep(state: AttemptState, ageMs: number): 'query' | 'reverse' {
-  return state === 'reversing' || ageMs >= REVERSE_AFTER_MS ? 'reverse' : 'query';
+/**
+ * The next step for an attempt without an outcome: query the acquirer, or reverse without a query. A charge that is
+ * captured separately is abandoned instead of reversed.
+ */
+export function recoveryStep(
+  state: AttemptState,
+  ageMs: number,
+  capturesSeparately = false,
+): 'query' | 'reverse' | 'abandon' {
+  if (state !== 'reversing' && ageMs < REVERSE_AFTER_MS) return 'query';
+  return capturesSeparately ? 'abandon' : 'reverse';
 }
 
 /**
@@ -75,14 +83,23 @@ export function isChargeMissing(response: AcquirerResponse, ageMs: number): bool
   return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;
 }
 
-/** Any response of the acquirer about an idempotency key: to a charge, a query or a reversal. */
-export type AcquirerResponse = ChargeOutcome | ChargeQueryResult | ReversalOutcome;
+/**
+ * Any response of the acquirer about an idempotency key: to a charge, a query or a reversal, or its own report. Also the
+ * decision `abandoned` of this service: the charge is never captured, so no money can move, whatever the acquirer does
+ * ({@link Acquirer.capturesSeparately}).
+ */
+export type AcquirerResponse = ChargeOutcome | ChargeQueryResult | ReversalOutcome | { readonly kind: 'abandoned' };
 
 /** The end of an attempt, and the settlement of its payment. */
 export interface AttemptEnd {
   readonly state: Exclude<AttemptState, 'started' | 'unknown' | 'reversing'>;
   readonly acquirerReference?: string;
   readonly settlement: Settlement;
+  /**
+   * `capture`: the acquirer has only reserved the money. `release`: the acquirer may hold a reservation that is never
+   * captured.
+   */
+  readonly followUp?: 'capture' | 'release';
 }
 
 /** The effect of a response on an attempt. */
@@ -105,8 +122,13 @@ const NO_EFFECT: Conclusion = { kind: 'none' };
 const INCIDENT: Conclusion = { kind: 'incident', needsReversal: false };
 const INCIDENT_WITH_REVERSAL: Conclusion = { kind: 'incident', needsReversal: true };
 
-/** Decides the effect of a response on an attempt in this state. The unit test lists the result of every pair. */
-export function conclude(state: AttemptState, response: AcquirerResponse): Conclusion {
+/**
+ * Decides the effect of a response on an attempt in this state. The unit test lists the result of every pair. A second
+ * approval with another reference is a second charge of the payment.
+ *
+ * @param approvedReference the acquirer's reference that is stored with an approved attempt
+ */
+export function conclude(state: AttemptState, response: AcquirerResponse, approvedReference?: string): Conclusion {
   switch (response.kind) {
     case 'unknown':
     case 'unconfirmed':
@@ -122,11 +144,15 @@ export function conclude(state: AttemptState, response: AcquirerResponse): Concl
       return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
     case 'approved':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
-      return state === 'approved' ? NO_EFFECT : INCIDENT_WITH_REVERSAL;
+      if (state !== 'approved') return INCIDENT_WITH_REVERSAL;
+      // A reversal by the payment's reference could release the charge that is captured, so an operator decides.
+      return approvedReference === undefined || approvedReference === response.acquirerReference ? NO_EFFECT : INCIDENT;
     case 'declined':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
       // If a reversal overtakes the response to the charge, no money moved, which is consistent with the row.
       return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
+    case 'abandoned':
+      return CHARGEABLE_STATES.includes(state) ? { kind: 'end', end: attemptEndFor(response) } : NO_EFFECT;
     case 'verificationRequired':
     case 'notAttempted':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
@@ -142,7 +168,7 @@ export function statesEndedBy(response: AcquirerResponse): AttemptState[] {
   return ATTEMPT_STATES.filter((state) => conclude(state, response).kind === 'end');
 }
 
-type FinalResponse = Exclude<AcquirerResponse, { kind: 'unknown' | 'unconfirmed' | 'notFound' }>;
+export type FinalResponse = Exclude<AcquirerResponse, { kind: 'unknown' | 'unconfirmed' | 'notFound' }>;
 
 /** True when the response contains the outcome of the charge. */
 export function isFinal(response: AcquirerResponse): response is FinalResponse {
@@ -169,6 +195,12 @@ export function attemptEndFor(response: FinalResponse): AttemptEnd {
     case 'notAttempted':
     case 'neverCharged':
       return { state: 'notAttempted', settlement: { state: 'failed', error: 'acquirer.unavailable' } };
+    case 'abandoned':
+      return {
+        state: 'notAttempted',
+        settlement: { state: 'failed', error: 'acquirer.outcome-unknown' },
+        followUp: 'release',
+      };
     case 'reversed':
       return { state: 'reversed', settlement: { state: 'failed', error: 'acquirer.outcome-unknown' } };
   }

@@ -2,13 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { CardCharge, ChargeOutcome, VerifiedCharge } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
+import { AcquirerCircuits } from '../acquirers/availability/acquirer-circuits.js';
+import { AcquirerMetrics } from '../acquirers/availability/acquirer-metrics.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
+import { BankReturnUrls } from '../payer-urls/bank-return-urls.js';
 import { needsLeaseBeforeCall } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 
 /** The source of the money: a card, or the challenge that its owner has passed. */
-type ChargeSource = Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick<VerifiedCharge, 'challengeReference'>;
+type ChargeSource =
+  | (Pick<CardCharge, 'card' | 'pageOrigin' | 'payer'> & {
+      /** Page of the shop or partner on which the payer continues after the bank's page; undefined: a page of this service. */
+      readonly payerReturnUrl: string | undefined;
+    })
+  | Pick<VerifiedCharge, 'verification'>;
 
 /**
  * Calls the acquirer for an accepted payment, with the attempt's id as idempotency key. The only code that charges. The
@@ -16,13 +24,17 @@ type ChargeSource = Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick
  * the acquirer, (2) commit the reserved payable, the payment and the attempt, (3) call the acquirer outside any
  * transaction, (4) commit the outcome. The permit comes first, so that the call starts immediately after the
  * acceptance. Therefore the attempt's age, which is counted from the acceptance, is also the age of the call. If the
- * process crashes after step 2, {@link RecoverAttempts} queries the acquirer about the attempt.
+ * process crashes after step 2, {@link RecoverAttempts} queries the acquirer about the attempt. While the circuit of the
+ * acquirer is open, step 3 ends without a call.
  */
 @Injectable()
 export class ChargeAttempt {
   constructor(
     @Inject(AttemptRepository) private readonly attempts: AttemptRepository,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
+    @Inject(BankReturnUrls) private readonly returnUrls: BankReturnUrls,
+    @Inject(AcquirerCircuits) private readonly circuits: AcquirerCircuits,
+    @Inject(AcquirerMetrics) private readonly metrics: AcquirerMetrics,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
@@ -45,9 +57,17 @@ export class ChargeAttempt {
       currencyISOCode: payment.currencyISOCode,
     };
     const acquirer = this.acquirers.get(attempt.acquirer);
-    const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
-    return 'challengeReference' in source
-      ? acquirer.chargeVerified({ ...terms, ...source }, signal)
-      : acquirer.charge({ ...terms, ...source }, signal);
+    const charge = (): Promise<ChargeOutcome> => {
+      const signal = AbortSignal.timeout(this.config.SVC_ACQUIRER_TIMEOUT_MS);
+      if ('verification' in source) return acquirer.chargeVerified({ ...terms, ...source }, signal);
+      const { payerReturnUrl, ...card } = source;
+      const bankReturnUrl = this.returnUrls.build(payment.paymentReference, payerReturnUrl);
+      const forceVerification = attempt.forcesVerification === true;
+      return acquirer.charge({ ...terms, ...card, bankReturnUrl, forceVerification }, signal);
+    };
+    const outcome = await this.circuits.get(attempt).execute(() => this.metrics.measure(attempt, charge));
+    if (outcome) return outcome;
+    this.metrics.countWithoutCall(attempt);
+    return { kind: 'notAttempted' };
   }
 }

@@ -8,7 +8,7 @@ import { SettleAttempt } from './settle-attempt.js';
 
 const countedIncidents: { name: string; attributes: unknown }[] = [];
 const createCounter = (name: string): Counter => ({
-  add: (_, attributes) => void countedIncidents.push({ name, attributes }),
+  add: (_, attributes) => void (name === 'svc.payments.incidents' && countedIncidents.push({ name, attributes })),
 });
 let processor: Processor;
 beforeAll(async () => {
@@ -60,6 +60,18 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
     Array(2).fill({ ...attributes, attemptId, paymentReference: payment.paymentReference }),
   );
   logSpy.mockRestore();
+});
+
+test('a second approval with another reference is an incident and is not reversed', async () => {
+  const openAttempt = await createOpenAttempt(processor);
+  await settle(openAttempt, APPROVED);
+  await settle(openAttempt, { kind: 'approved', acquirerReference: 'a-2' });
+  expect(await readIncidents(openAttempt)).toMatchObject([
+    { attempt_state: 'approved', response: 'approved', acquirer_reference: 'a-2' },
+  ]);
+  expect(
+    await processor.dataSource.query(`SELECT FROM reversals WHERE attempt_id = $1`, [openAttempt.attemptId]),
+  ).toEqual([]);
 });
 
 test('an outcome that the state of the payment or the payable does not allow is also recorded as an incident', async () => {

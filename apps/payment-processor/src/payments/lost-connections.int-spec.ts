@@ -17,7 +17,6 @@ import {
 } from '../../test/attempts/shared-statements.js';
 import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
@@ -64,7 +63,7 @@ function loseResults(dataSource: DataSource): void {
   const query = dataSource.query.bind(dataSource);
   jest.spyOn(dataSource, 'query').mockImplementation(async (text, parameters) => {
     const rows = await query(text, parameters);
-    if (/^WITH (item|locked) AS/.test(text)) throw new Error('Connection terminated unexpectedly');
+    if (/^WITH (named|held) AS/.test(text)) throw new Error('Connection terminated unexpectedly');
     return rows;
   });
 }
@@ -77,7 +76,7 @@ describe('the shared statement for fifty outcomes', () => {
   async function pay(
     payables: readonly HostedPayableDescriptor[],
   ): Promise<{ respond: () => Promise<void>; results: Promise<unknown[]> }> {
-    const acquirer = processor.service.app.get(Acquirer);
+    const acquirer = processor.acquirer;
     const charge = acquirer.charge.bind(acquirer);
     let endCharges: () => void = () => undefined;
     const bankResponse = new Promise<void>((resolve) => (endCharges = resolve));

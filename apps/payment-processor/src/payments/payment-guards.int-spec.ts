@@ -188,11 +188,11 @@ describe('the decision to reverse a charge and the lease of a call to the acquir
 
 describe('attempts without an outcome', () => {
   const leaseDueIds = async (leaseMs = 30_000, limit = 50) =>
-    attemptIds(await attempts.leaseDue(processor.clock.later(leaseMs), limit));
+    attemptIds(await attempts.leaseDue('simulated', processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     // Leases the attempts of earlier tests for a year, so that they are not due in this test.
     processor.clock.advance(3_600_000);
-    await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
+    await attempts.leaseDue('simulated', processor.clock.later(86_400_000 * 365), 1_000);
   });
   const createAttempt = () => createOpenAttempt(processor, buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
@@ -211,7 +211,7 @@ describe('attempts without an outcome', () => {
   test('are leased together with their own payments', async () => {
     const createdAttempts = [await createAttempt(), await createAttempt(), await createAttempt()];
     processor.clock.advance(2_000);
-    const leased = await attempts.leaseDue(processor.clock.later(30_000), 50);
+    const leased = await attempts.leaseDue('simulated', processor.clock.later(30_000), 50);
     const listIds = (attempts: typeof leased) =>
       attempts.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
     expect(listIds(leased)).toEqual(listIds(createdAttempts));

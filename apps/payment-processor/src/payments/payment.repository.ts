@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type AttackLevel,
   type EventEnvelope,
   type PayableDescriptor,
   PaymentFailedV1,
@@ -15,10 +16,12 @@ import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { transferRows } from '../ledger/transfer.repository.js';
+import type { VelocityEnd } from '../velocity/counters/end-in-flight.query.js';
+import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { ACCEPT, joinMerchant, siteReferenceOf } from './accept-payment.query.js';
 import type { AttemptEnd, AttemptState } from './attempt.js';
 import { newAttempt, type OpenAttempt, rowFromAttempt } from './attempt.repository.js';
-import { settledPayment } from './payment.js';
+import { progressReport, settledPayment } from './payment.js';
 import {
   feeTermsFromRow,
   PAYMENT_COLUMNS,
@@ -27,19 +30,27 @@ import {
   rowFromPayment,
   snapshotFromRow,
 } from './payment-columns.js';
-import { SETTLE, SETTLE_WITH_VERIFICATION, type SettlementValues } from './settle-payment.query.js';
+import {
+  SETTLE,
+  SETTLE_WITH_CAPTURE,
+  SETTLE_WITH_RELEASE,
+  SETTLE_WITH_VERIFICATION,
+  type SettlementValues,
+} from './settle-payment.query.js';
 
 /**
  * The only code that reads and writes payments. One statement accepts a payment, and one statement records its outcome.
  * In such a statement payable, payment, attempt, ledger and event change together or not at all, in one round trip.
  * Payments that are accepted (or settled) at the same time share one statement. A statement locks the rows of a payable
  * in the order attempt, payment, payable, and the rows of several payables in the order of the payables' ids, so that
- * two statements cannot deadlock.
+ * two statements cannot deadlock. Before all of them it locks the counters of the limits against card testing, in the order of
+ * their keys.
  */
 @Injectable()
 export class PaymentRepository {
   private readonly acceptInBatch: (item: BatchItem) => Promise<AcceptedRow | undefined>;
   private readonly settleInBatch: (item: BatchItem) => Promise<object | undefined>;
+  private readonly settleWithCaptureInBatch: (item: BatchItem) => Promise<object | undefined>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -48,23 +59,26 @@ export class PaymentRepository {
   ) {
     this.acceptInBatch = batched((items) => this.write<AcceptedRow>(ACCEPT, items), BATCHES);
     this.settleInBatch = batched((items) => this.write(SETTLE, items), BATCHES);
+    this.settleWithCaptureInBatch = batched((items) => this.write(SETTLE_WITH_CAPTURE, items), BATCHES);
   }
 
   /**
    * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined.
-   * Inserts a missing payable, because the payment may have overtaken the event `session.created`. The payment and the
-   * event contain the current name of the merchant, and the reference of the till (for an invoice) or of the site (for
-   * a session). Accepts no payment while one of these is unknown ({@link knowsNames}), because a payment keeps its names
+   * Inserts a missing payable, because the payment may have overtaken the event `session.created`. The payment contains
+   * the current name of the merchant, and the reference of the till (for an invoice) or of the site (for a session). Accepts no payment while one of these is unknown ({@link knowsNames}), because a payment keeps its names
    * and fee terms.
+   *
+   * @param checks the limits that the payment must keep (P11); undefined if the merchant has none
    */
   async accept(
     payable: PayableDescriptor,
     payment: PaymentSnapshot,
     route: ChargeRoute,
+    checks?: PaymentChecks,
   ): Promise<OpenAttempt | undefined> {
-    const paymentId = newUuid(this.clock);
+    const paymentId = checks?.paymentId ?? newUuid(this.clock);
     // The row and the event get the same time, so that both have the same `paymentUTCDate`.
-    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock);
+    const attempt = newAttempt(route, new Date(payment.paymentUTCDate), this.clock, checks);
     const { payableId, maxPayments } = payable;
     const row = await this.acceptInBatch({
       payableId,
@@ -72,18 +86,25 @@ export class PaymentRepository {
         type: PaymentProcessingV1,
         aggregateId: paymentId,
         aggregateVersion: 1,
-        payload: payment,
+        payload: progressReport(payment),
       }),
       values: {
         payable: { ...payable, paymentCount: payment.payable.paymentCount },
         payment: rowFromPayment(paymentId, payment),
         attempt: rowFromAttempt(paymentId, attempt),
+        ...(checks ? { checks: checks.checks } : {}),
       },
     });
     if (!row) return undefined;
-    const { merchantName, siteReference, version } = row;
+    const { merchantName, siteReference, version, attackLevel } = row;
     const accepted = { ...payment, merchantName, siteReference, payable: { ...payment.payable, version } };
-    return { ...attempt, paymentId, paymentVersion: 1, maxPayments, feeTerms: feeTermsFromRow(row), payment: accepted };
+    return {
+      ...attempt,
+      ...{ paymentId, paymentVersion: 1, maxPayments },
+      forcesVerification: attackLevel > 0,
+      feeTerms: feeTermsFromRow(row),
+      payment: accepted,
+    };
   }
 
   /**
@@ -94,9 +115,10 @@ export class PaymentRepository {
     attempt: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
+    velocity?: VelocityEnd,
   ): Promise<PaymentSnapshot | undefined> {
     const settled = settledPayment(attempt.payment, end.settlement, attempt.maxPayments, this.clock.now());
-    const item = this.settlementItem(attempt, end, from, settled);
+    const item = this.settlementItem(attempt, end, from, settled, velocity);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
     // Verifications are rare. They have a separate statement, so that the shared statement stays small.
     if (verification) {
@@ -105,7 +127,11 @@ export class PaymentRepository {
       const [row] = await this.write(SETTLE_WITH_VERIFICATION, [item], challenge);
       return row && settled;
     }
-    const row = await this.settleInBatch(item);
+    if (end.followUp === 'release') {
+      const [row] = await this.write(SETTLE_WITH_RELEASE, [item]);
+      return row && settled;
+    }
+    const row = await (end.followUp === 'capture' ? this.settleWithCaptureInBatch(item) : this.settleInBatch(item));
     return row && settled;
   }
 
@@ -114,6 +140,7 @@ export class PaymentRepository {
     end: AttemptEnd,
     from: readonly AttemptState[],
     settled: PaymentSnapshot,
+    velocity: VelocityEnd | undefined,
   ): BatchItem {
     const { payableId, version } = attempt.payment.payable;
     const values: SettlementValues = {
@@ -135,6 +162,7 @@ export class PaymentRepository {
         { paymentId: attempt.paymentId, createdAt: settled.modifiedUTCDate },
         this.clock,
       ),
+      velocity: velocity ?? null,
     };
     return {
       payableId,
@@ -218,6 +246,7 @@ const BATCHES: BatchSettings<BatchItem> = {
 interface AcceptedRow extends Pick<PaymentRow, 'merchantName' | 'siteReference' | 'feeBasisPoints' | 'feeFixedAmount'> {
   /** The version of the payable. */
   readonly version: number;
+  readonly attackLevel: AttackLevel;
 }
 
 const EVENT_TYPES = {

@@ -1,7 +1,9 @@
 import {
   type ErrorCode,
+  isPartnerPayment,
   type PayableDescriptor,
   paymentError,
+  type PaymentInProgress,
   type PaymentMethodType,
   type PaymentSnapshot,
   type PaymentState,
@@ -29,6 +31,12 @@ export type Settlement =
   | { readonly state: 'success' }
   | { readonly state: 'failed'; readonly error: ErrorCode }
   | { readonly state: 'verificationRequired'; readonly challenge: Challenge };
+
+/** The payer must first open our page at this URL, which collects the data of the browser. */
+export interface BrowserDataRequired {
+  readonly state: 'verificationRequired';
+  readonly challenge: Pick<Challenge, 'url'>;
+}
 
 /** Time in which the payer must return from the bank's page. Later the verification counts as abandoned (P1). */
 export const VERIFICATION_LIFETIME_MS = 900_000;
@@ -61,6 +69,20 @@ export type PartnerFields = Pick<
   | 'invoiceExternalReference'
   | 'vouchers'
 >;
+
+/**
+ * The payload of `payment.processing`: the full snapshot only for a partner, because most payments on pages end within
+ * a second, and the event of the outcome contains the snapshot (ADR 75).
+ */
+export function progressReport(payment: PaymentSnapshot): PaymentSnapshot | PaymentInProgress {
+  if (isPartnerPayment(payment)) return payment;
+  const { reference, paymentReference, paymentUTCDate, modifiedUTCDate, source, payable } = payment;
+  return {
+    ...{ reference, paymentReference, paymentUTCDate, modifiedUTCDate, payable },
+    state: 'processing',
+    source: { kind: source.kind },
+  };
+}
 
 /**
  * A payment at its acceptance: the payable is reserved, and the acquirer has not been called yet. The version of the
@@ -100,7 +122,7 @@ export function acceptedPayment({ payable, now, ...options }: NewPayment): Payme
  */
 export function settledPayment(
   payment: PaymentSnapshot,
-  settlement: Settlement,
+  settlement: Settlement | BrowserDataRequired,
   maxPayments: number,
   now: Date,
 ): PaymentSnapshot {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { propagation } from '@opentelemetry/api';
 import { type HostedPayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
+import { inProgress } from '@svc/testing';
 import { changeRow } from '../../test/attempts/open-attempt.js';
 import {
   acceptWith,
@@ -131,7 +132,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   ]);
   const eventsByPayment = new Map((await findEvents(availablePayables)).map((event) => [event.aggregateId, event]));
   for (const { paymentId, attemptId, payment } of accepted.map((attempt) => attempt!)) {
-    expect(eventsByPayment.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: payment });
+    expect(eventsByPayment.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: inProgress(payment) });
     expect(await replica.payments.find(payment.payable.payableId, payment.reference)).toEqual(payment);
     expect(
       await processor.dataSource.query(`SELECT payment_id, state FROM attempts WHERE attempt_id = $1`, [attemptId]),

@@ -44,8 +44,8 @@ async function insertPayment(state: PaymentState): Promise<string> {
   const [paymentId, payableId] = [randomUUID(), randomUUID()];
   await processor.dataSource.query(
     `WITH y AS (INSERT INTO payables VALUES ($2, 'test', 1, 1, 100, 'ZAR', now(), 5, '{}', 'open', NULL, 0, 1, now(), now()))
-     INSERT INTO payments VALUES ($1, $2, gen_random_uuid(), ($1::uuid)::text, $3, 100, 0, 0, CASE WHEN $3::text = 'success' THEN 100 ELSE 0 END,
-       0, 0, 0, 0, 'Card', '**** 0000', '', '', NULL, CASE WHEN $3 = 'failed' THEN '[1]'::jsonb ELSE '[]' END, now(), now(), 1)`,
+     INSERT INTO payments VALUES ($1, $2, gen_random_uuid(), ($1::uuid)::text, 100, 0, 0, 0, 0, 'Card', '**** 0000', '', '', NULL, now(),
+       $3, CASE WHEN $3::text = 'success' THEN 100 ELSE 0 END, 0, 0, CASE WHEN $3 = 'failed' THEN '[1]'::jsonb ELSE '[]' END, now(), 1)`,
     [paymentId, payableId, state],
   );
   return paymentId;
@@ -82,7 +82,7 @@ test('the database allows exactly the transitions of an attempt in ATTEMPT_TRANS
 test('no role can change the ledger', async () => {
   await processor.pay(buildPayable());
   await processor.sealLedger();
-  for (const table of ['transfers', 'ledger_seals', 'ledger_days']) {
+  for (const table of ['transfers', 'ledger_seals', 'ledger_closings']) {
     const column = table === 'transfers' ? 'amount' : 'seal_number';
     for (const statement of [`UPDATE ${table} SET ${column} = 1`, `DELETE FROM ${table}`, `TRUNCATE ${table}`])
       await expect(processor.superuser.query(statement)).rejects.toMatchObject({ constraint: `${table}_append_only` });

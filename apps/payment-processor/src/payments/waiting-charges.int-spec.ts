@@ -4,7 +4,6 @@ import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
@@ -25,7 +24,7 @@ const countPayments = async (): Promise<number> => {
 const BANK_RESPONSE_MS = 3_800;
 
 test('with one permit for charges at a slow bank, four concurrent payments succeed, and the bank has charged each of them', async () => {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<HostedPaymentSnapshot>[] = [];
   const pendingCharges: (() => void)[] = [];
@@ -78,7 +77,7 @@ test('with one permit for charges at a slow bank, four concurrent payments succe
 
 /** Runs a payment while another charge has the only permit, until the payment's deadline has passed. */
 async function runWithoutPermit<T>(run: () => Promise<T>): Promise<T | { code: string }> {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const [charge, supportsMode] = [acquirer.charge.bind(acquirer), acquirer.supportsMode.bind(acquirer)];
   let onArrival: () => void = () => undefined;
   let respond: () => void = () => undefined;

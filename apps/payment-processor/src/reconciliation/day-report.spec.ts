@@ -8,7 +8,7 @@ test.each<[Mode, Mode]>([
 ])('rows of a merchant without differences are sorted by mode if the modes are added as %s, %s', (...modes) => {
   const report = new DayReportBuilder();
   const counts = { payments: 1, processed: 100, failed: 0, pending: 0, unknown: 0, refunds: 0, refunded: 0 };
-  report.addTotals(modes.map((mode) => ({ merchantId: 1001, mode, ...counts, refundsPending: 0 })));
+  report.addTotals(modes.map((mode) => ({ merchantId: 1001, mode, ...counts, refundsPending: 0, unsettled: 0 })));
   expect(report.finish(true).merchants.map(({ mode }) => mode)).toEqual(['live', 'test']);
 });
 
@@ -71,23 +71,24 @@ test('merchants with equally many differences are sorted by their id, and at mos
 test('the counts of all slices are summed for each merchant and mode', () => {
   const report = new DayReportBuilder();
   const counts = { payments: 1, processed: 2, failed: 3, pending: 4, unknown: 5, refunds: 6, refunded: 7 };
-  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8 }]);
-  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8 }]);
+  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8, unsettled: 9 }]);
+  report.addTotals([{ merchantId: 1001, mode: 'test', ...counts, refundsPending: 8, unsettled: 9 }]);
   const { books: _, ...row } = report.finish(true).merchants[0]!;
   expect(row).toStrictEqual({
     ...{ merchantId: 1001, mode: 'test', undelivered: 0 },
     ...{ payments: 2, processed: 4, failed: 6, pending: 8, unknown: 10, refunds: 12, refunded: 14, refundsPending: 16 },
+    unsettled: 18,
   });
 });
 
-test('only rows without an outcome are open', () => {
+test('only rows without an outcome or a settlement are open', () => {
   const report = new DayReportBuilder();
   const counts = { payments: 100, processed: 100, failed: 100, refunds: 100, refunded: 100 };
   report.addTotals([
-    { merchantId: 1001, mode: 'test', ...counts, pending: 1, unknown: 2, refundsPending: 4 },
-    { merchantId: 1002, mode: 'live', ...counts, pending: 8, unknown: 0, refundsPending: 0 },
+    { merchantId: 1001, mode: 'test', ...counts, pending: 1, unknown: 2, refundsPending: 4, unsettled: 16 },
+    { merchantId: 1002, mode: 'live', ...counts, pending: 8, unknown: 0, refundsPending: 0, unsettled: 0 },
   ]);
-  expect(report.finish(true).open).toBe(15);
+  expect(report.finish(true).open).toBe(31);
 });
 
 test.each([true, false])('the report tells whether the whole day was compared (%s)', (isWholeDay) =>

@@ -23,7 +23,7 @@ export interface DayReport {
   readonly listedDifferences: readonly BookDifference[];
   /** Number of all differences. */
   readonly differences: number;
-  /** Number of payments, attempts and refunds without an outcome, for all merchants. */
+  /** Number of payments, attempts and refunds without an outcome, and of movements not settled yet, for all merchants. */
   readonly open: number;
   /** False if the day was not over at the watermark, so that a part of it was not compared. */
   readonly isWholeDay: boolean;
@@ -84,7 +84,9 @@ export class DayReportBuilder {
       merchants: rows.slice(0, MAX_LISTED_MERCHANTS).map((row) => this.toMerchantReport(row)),
       listedDifferences: this.listedDifferences,
       differences: this.differences,
-      open: sum(rows.map(({ pending, unknown, refundsPending }) => pending + unknown + refundsPending)),
+      open: sum(
+        rows.map(({ pending, unknown, refundsPending, unsettled }) => pending + unknown + refundsPending + unsettled),
+      ),
       isWholeDay,
       pastRetention: [...this.pastRetention],
     };
@@ -111,6 +113,7 @@ export class DayReportBuilder {
       refunds: 0,
       refunded: 0,
       refundsPending: 0,
+      unsettled: 0,
     };
     const row = { merchantId, mode, ...noCounts, undelivered: 0, found: new Map<BookName | 'payments', number>() };
     this.rows.set(ownerKey, row);

@@ -1,4 +1,4 @@
-import { addDays, rangesThatMustBeEmpty, sliceDay } from './day-slices.js';
+import { rangesThatMustBeEmpty, sliceDay } from './day-slices.js';
 
 const LATER = new Date('2026-03-05T00:00:00.000Z');
 
@@ -23,9 +23,3 @@ it('the ranges that must be empty are before the start of the platform and more 
     { from: '2026-03-06T00:00:00.000Z', until: '9999-12-31T00:00:00.000Z' },
   ]);
 });
-
-it.each([
-  ['2026-02-28', 1, '2026-03-01'],
-  ['2026-01-01', -1, '2025-12-31'],
-  ['2026-03-31', -14, '2026-03-17'],
-])('addDays(%s, %i) returns %s', (day, days, expected) => expect(addDays(day, days)).toBe(expected));

@@ -1,5 +1,4 @@
 import type { BookRange } from '@svc/contracts';
-import { formatUTCDay } from '../ledger/day.js';
 
 export const DAY_MS = 86_400_000;
 /**
@@ -12,11 +11,6 @@ const BEGINNING_OF_TIME = '0001-01-01T00:00:00.000Z';
 /** Start of the platform: no payment is older. */
 const FIRST_PAYMENT = '2020-01-01T00:00:00.000Z';
 const END_OF_TIME = '9999-12-31T00:00:00.000Z';
-
-/** The day that is this number of days after `day`, or before `day` if the number is negative. */
-export function addDays(day: string, days = 1): string {
-  return formatUTCDay(new Date(startOfDay(day).getTime() + days * DAY_MS));
-}
 
 /** Midnight UTC at the beginning of a day. */
 export function startOfDay(day: string): Date {

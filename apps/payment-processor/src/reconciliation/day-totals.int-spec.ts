@@ -24,6 +24,7 @@ const countTotals = () =>
   processor.service.app.get(DayTotalsQuery).count(RANGE, new Date(WATERMARK), merchant.owner.merchantId);
 const NO_COUNTS = {
   ...{ payments: 0, processed: 0, failed: 0, pending: 0, unknown: 0, refunds: 0, refunded: 0, refundsPending: 0 },
+  unsettled: 0,
 };
 const insertEarlierPayment = (): Promise<StoredPayment> =>
   merchant.insertPayment({ accepted_at: '2026-03-01T07:00:00.000Z' });

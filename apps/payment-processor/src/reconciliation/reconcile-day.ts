@@ -1,14 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
-import { Clock } from '@svc/kernel';
+import { addDays, Clock } from '@svc/kernel';
 import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
+import { SettlementLineRepository } from '../settlement-reports/settlement-line.repository.js';
 import { attributeToPayments } from './books/attribute-to-payments.js';
 import { type BookSource, type Comparison, ReconciliationBooks } from './books/books.js';
 import { compareBook } from './books/compare-books.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
-import { addDays, rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';
+import { rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';
 import { DayTotalsQuery } from './day-totals.query.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 import { ReversalNotificationsQuery } from './reversal-notifications.query.js';
@@ -28,6 +29,7 @@ export class ReconcileDay {
     @Inject(StatementRepository) private readonly statements: StatementRepository,
     @Inject(ReversalNotificationsQuery) private readonly reversals: ReversalNotificationsQuery,
     @Inject(DayTotalsQuery) private readonly totals: DayTotalsQuery,
+    @Inject(SettlementLineRepository) private readonly settlementLines: SettlementLineRepository,
     @Inject(Acquirers) private readonly acquirers: Acquirers,
     @Inject(Relay) private readonly relay: Relay,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
@@ -98,8 +100,10 @@ export class ReconcileDay {
     report.addDifferences(attributeToPayments(differences));
   }
 
+  /** Only of acquirers that answer with the statement of a day. The lines of settlement reports are stored already. */
   private async storeStatements(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<void> {
     await this.statements.deleteLines(run, renewLease);
+    await this.settlementLines.match();
     for (const account of await this.statements.findAccounts(run.day, run.merchantId, renewLease))
       for (const day of account.days) await this.storeStatement(run, watermark, renewLease, account, day);
   }
@@ -114,7 +118,7 @@ export class ReconcileDay {
     const acquirer = this.acquirers.get(account.acquirer);
     for (let next: string | undefined; ;) {
       await renewLease();
-      const page = await acquirer.readStatement(statementDay, account, next);
+      const page = await acquirer.readStatement?.(statementDay, account, next);
       if (!page)
         throw new Error(
           `The statement of ${statementDay} for ${account.accountReference} (${account.mode}) could not be read.`,

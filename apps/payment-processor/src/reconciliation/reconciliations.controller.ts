@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
-import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
+import { Clock, DomainError, invalidField, isCalendarDay, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { formatUTCDay, isDay } from '../ledger/day.js';
+import { formatUTCDay } from '../ledger/day.js';
 import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
 import { ReconciliationJob } from './reconciliation-job.js';
 
@@ -44,7 +44,7 @@ export class ReconciliationsController {
   ): Promise<{ runId: string }> {
     const today = formatUTCDay(this.clock.now());
     const requested = day ?? today;
-    if (!isDay(requested) || requested > today)
+    if (!isCalendarDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
     return { runId: await this.job.request(author, { day: requested, merchantId }) };
   }

@@ -131,6 +131,41 @@ describe('statement lines', () => {
     expect(await storeLine({ kind: 'charge', idempotencyKey: refundId })).toMatchObject(lineWithoutPayment);
   });
 
+  test.each([
+    [BEFORE_WATERMARK, BEFORE_WATERMARK, false],
+    [WATERMARK, WATERMARK, true],
+    [null, '2026-03-01T06:00:00.000Z', true],
+  ])('the line of a dispute that was booked at %s has the time %s (open: %s)', async (bookedAt, at, open) => {
+    const payment = await merchant.insertPayment();
+    const attemptId = await merchant.insertAttempt(payment);
+    const report = await merchant.insertDispute(payment, attemptId, { booked_at: bookedAt });
+    const { merchantId } = merchant.owner;
+    const line = { idempotencyKey: report.reportReference, acquirerReference: 'dispute-1' };
+    for (const kind of ['dispute', 'disputeReversal'] as const) {
+      await processor.dataSource.query(`DELETE FROM statement_lines`);
+      expect(await storeLine({ ...line, kind })).toEqual({
+        at: new Date(at),
+        merchantId,
+        reference: 'dispute-1',
+        open,
+      });
+    }
+  });
+
+  test('the line of a dispute belongs to no payment if its report is of another acquirer or mode, or unknown', async () => {
+    const payment = await merchant.insertPayment();
+    const attemptId = await merchant.insertAttempt(payment);
+    const lineWithoutPayment = { merchantId: 9, reference: 'bank-1', open: false };
+    for (const row of [{ acquirer: 'other' }, { mode: 'live' }]) {
+      const { reportReference } = await merchant.insertDispute(payment, attemptId, { booked_at: null, ...row });
+      const line = { kind: 'dispute', idempotencyKey: reportReference } as const;
+      expect(await storeLine(line)).toMatchObject(lineWithoutPayment);
+    }
+    expect(await storeLine({ kind: 'dispute', idempotencyKey: attemptId })).toMatchObject(lineWithoutPayment);
+    const { reportReference } = await merchant.insertDispute(payment, attemptId, { booked_at: null });
+    expect(await storeLine({ kind: 'charge', idempotencyKey: reportReference })).toMatchObject(lineWithoutPayment);
+  });
+
   test('the line of a charge is not open while the reversal of its late approval is not confirmed', async () => {
     const idempotencyKey = await merchant.insertAttempt(await merchant.insertPayment(), { state: 'declined' });
     await merchant.insertReversal(idempotencyKey, { confirmed_at: null });
@@ -200,6 +235,21 @@ describe('findAccounts', () => {
         ...{ created_at: DAYS_BEFORE, ended_at: time },
       });
     }));
+
+  test('returns the accounts of disputes that were booked on the day', () =>
+    expectAccountsOfDay(async (time, account) => {
+      const payment = await merchant.insertPayment();
+      const attempt = { started_at: DAYS_BEFORE, ended_at: DAYS_BEFORE, account };
+      await merchant.insertDispute(payment, await merchant.insertAttempt(payment, attempt), { booked_at: time });
+    }));
+
+  test('returns the days since the acquirer moved the money of a dispute', async () => {
+    const payment = await merchant.insertPayment();
+    const attemptId = await merchant.insertAttempt(payment, { started_at: DAYS_BEFORE, ended_at: DAYS_BEFORE });
+    await merchant.insertDispute(payment, attemptId, { occurred_at: '2026-02-26T10:00:00.000Z' });
+    const [account] = await findAccounts();
+    expect(account!.days).toEqual(['2026-02-25', '2026-02-26', '2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
+  });
 
   test('returns the live and the test account of a merchant without movements', async () => {
     const { merchantId } = merchant.owner;

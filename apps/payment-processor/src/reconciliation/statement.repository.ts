@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
+import { addDays } from '@svc/kernel';
 import { inTransaction, namedStatement, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { formatUTCDay } from '../ledger/day.js';
-import { addDays, sliceDay, startOfDay } from './day-slices.js';
+import { sliceDay, startOfDay } from './day-slices.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 
 /** An account at an acquirer, with the days whose statements must be read. */
@@ -13,7 +14,7 @@ export interface StatementAccount {
   readonly acquirer: string;
   readonly mode: Mode;
   readonly accountReference: string;
-  /** Merchant to which movements without an attempt or refund are assigned. */
+  /** Merchant to which movements without an attempt, a refund or a dispute are assigned. */
   readonly merchantId: number;
   /** Days whose statements may contain movements of the reconciled day. */
   readonly days: readonly string[];
@@ -36,7 +37,8 @@ export class StatementRepository {
   /**
    * The accounts with movements on the day. Their statements of the previous day and the next day are read too, because
    * around midnight the acquirer's clock and the platform's clock may assign different days to a movement. All other
-   * accounts of merchants are included too, because their statements must be empty.
+   * accounts of merchants are included too, because their statements must be empty. Accounts at acquirers with settlement
+   * reports are not included.
    */
   async findAccounts(
     day: string,
@@ -51,7 +53,8 @@ export class StatementRepository {
       const account = { ...owner, acquirer: route.acquirer, ...route.account, days: [day] };
       if (!accounts.has(buildAccountKey(account))) accounts.set(buildAccountKey(account), account);
     }
-    return [...accounts.values()];
+    const settledByReports = this.acquirers.namesWithSettlementReports;
+    return [...accounts.values()].filter(({ acquirer }) => !settledByReports.includes(acquirer));
   }
 
   async insertLines(
@@ -128,11 +131,11 @@ interface AccountRow extends Omit<StatementAccount, 'days'> {
 }
 
 /**
- * Inserts the lines of a page of a statement that belong to the day of the run. The charge or refund of a line is found
- * by its primary key, which is the line's idempotency key. It decides three columns:
+ * Inserts the lines of a page of a statement that belong to the day of the run. The charge, the refund or the report of a
+ * dispute is found by the line's idempotency key. It decides three columns:
  * - `at`: its own time instead of the acquirer's, so that both sides of the comparison have the same time
  * - `has_reference`: false for a charge that is not approved, whose reference is not compared
- * - `open`: it has no outcome yet, or got it after the watermark, so the line is not compared
+ * - `open`: it has no outcome or booking yet, or got it after the watermark, so the line is not compared
  *
  * A replica whose run was taken over inserts nothing, because `starts` has changed.
  */
@@ -143,21 +146,25 @@ const INSERT_LINES = namedStatement(`
          CASE WHEN known.has_reference THEN line."acquirerReference" END, line."paymentReference", line.amount, line."currencyISOCode", known.open
     FROM jsonb_to_recordset($lines::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
                                                 amount bigint, "currencyISOCode" text, "movedUTCDate" timestamptz)
-    LEFT JOIN attempts a ON line.kind <> 'refund' AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
+    LEFT JOIN attempts a ON line.kind IN ('charge', 'reversal') AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
     LEFT JOIN reversals late_approval ON late_approval.attempt_id = a.attempt_id
     LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
-    LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id)
+    LEFT JOIN dispute_reports report ON line.kind IN ('dispute', 'disputeReversal') AND report.acquirer = $acquirer AND report.mode = $mode
+                                     AND report.report_reference = line."idempotencyKey"
+    LEFT JOIN disputes d ON d.dispute_id = report.dispute_id
+    LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id, d.payment_id)
     LEFT JOIN payables y ON y.payable_id = p.payable_id
    CROSS JOIN LATERAL (
      SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
                           WHEN late_approval.attempt_id IS NOT NULL THEN late_approval.confirmed_at
                           WHEN a.state = 'reversed' THEN a.ended_at
-                          ELSE r.ended_at END, line."movedUTCDate") AS at,
+                          ELSE coalesce(r.ended_at, report.booked_at) END, line."movedUTCDate") AS at,
             coalesce(y.merchant_id, $merchantId::bigint) AS merchant_id,
             coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,
             coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $watermark::timestamptz OR line."movedUTCDate" >= $watermark
                      OR (line.kind = 'reversal' AND late_approval.attempt_id IS NOT NULL AND (late_approval.confirmed_at IS NULL OR late_approval.confirmed_at >= $watermark))
-                     OR r.state = 'pending' OR r.ended_at >= $watermark, false) AS open) AS known
+                     OR r.state = 'pending' OR r.ended_at >= $watermark
+                     OR (report.report_id IS NOT NULL AND report.booked_at IS NULL) OR report.booked_at >= $watermark, false) AS open) AS known
    WHERE known.at >= $from::timestamptz AND known.at < $until::timestamptz
      AND EXISTS (SELECT FROM reconciliations WHERE run_id = $runId AND starts = $starts::int)`);
 
@@ -170,7 +177,11 @@ const MOVED_ACCOUNTS = `
           UNION ALL
           SELECT attempt_id, started_at FROM attempts WHERE state = 'reversed' AND ended_at >= $1 AND ended_at < $2
           UNION ALL
-          SELECT attempt_id, created_at FROM refunds WHERE ended_at >= $1 AND ended_at < $2) AS moved
+          SELECT attempt_id, created_at FROM refunds WHERE ended_at >= $1 AND ended_at < $2
+          UNION ALL
+          SELECT d.attempt_id, least(report.occurred_at, report.booked_at)
+            FROM dispute_reports report JOIN disputes d ON d.dispute_id = report.dispute_id
+           WHERE report.booked_at >= $1 AND report.booked_at < $2) AS moved
     JOIN attempts a ON a.attempt_id = moved.attempt_id
     JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
    WHERE $3::bigint IS NULL OR y.merchant_id = $3

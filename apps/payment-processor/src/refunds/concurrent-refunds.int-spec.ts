@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type RunningService, startService } from '@svc/service';
 import { httpClient, type HttpResponse } from '@svc/testing';
+import { expectConsistentRecords } from '../../test/books/refund-books.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { expectConsistentRecords } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { paymentProcessorService } from '../index.js';
 
@@ -67,6 +67,10 @@ test(`of ${CALLS} concurrent refunds of one payment with different keys, only re
   const responses = await callConcurrently(CALLS, (nth) => refundWithRetries(nth, payment, 100, randomUUID()));
   // The payment of R 123.45 allows 123 refunds of R 1.00.
   expect(countResults(responses)).toEqual({ refunded: 123, 422: CALLS - 123 });
+  // Also a refund that lost the race gets the amount that is really left.
+  const details = responses.filter(({ status }) => status === 422).map(({ body }) => body.detail as string);
+  for (const detail of details)
+    expect(detail).toMatch(/^The refund is more than what is left of this payment: 45 cents \(R 0[.]45\)[.]/);
   const records = await expectConsistentRecords(processor, payment);
   expect([records.refunded, records.bank.length]).toEqual([12_300, 123]);
 });

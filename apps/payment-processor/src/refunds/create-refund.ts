@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
 import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
-import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
+import { Clock, describeCents, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { RecoverRefunds } from './recover-refunds.js';
-import { computeFingerprint, findRefundRefusal, type RefundRefusal } from './refund.js';
+import { computeFingerprint, findRefundRefusal, limitRefunds, refundableAmount, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 
@@ -23,6 +23,8 @@ interface RefundCall {
   /** 1 to 100 characters, unique for the merchant and mode. */
   readonly idempotencyKey: string;
   readonly request: CreateRefundRequest;
+  /** Cents. The limit of a person for all refunds of the payment together. Absent: all that was charged. */
+  readonly maxRefundedAmount?: number;
 }
 
 interface RefundResult {
@@ -58,7 +60,7 @@ export class CreateRefund {
    */
   async execute(
     merchant: AuthenticatedMerchant,
-    { svcId, idempotencyKey, request }: RefundCall,
+    { svcId, idempotencyKey, request, maxRefundedAmount }: RefundCall,
   ): Promise<RefundResult> {
     // The payment is checked before the idempotency key, because a site's API key must not reveal refunds of other
     // sites.
@@ -67,7 +69,8 @@ export class CreateRefund {
     const reason = request.reason ?? undefined;
     const fingerprint = computeFingerprint(payment.paymentReference, amount, reason);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
-    const newRefund = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
+    const limits = { amount, maxRefundedAmount };
+    const newRefund = { owner: merchant, idempotencyKey, fingerprint, ...limits, reason, requestedBy: merchant.keyId };
     const { result, replayed } = await this.calls.runOncePerKey({
       id: [merchant.merchantId, merchant.mode, idempotencyKey].join(' '),
       fingerprint,
@@ -94,11 +97,17 @@ export class CreateRefund {
 
   /** Throws when the payment cannot be refunded by this amount. */
   private async create(newRefund: NewRefund): Promise<void> {
-    const refusal = findRefundRefusal(newRefund.payment, newRefund.amount);
-    if (refusal) throw refusalError(refusal, newRefund.payment);
+    const { maxRefundedAmount } = newRefund;
+    const limited = limitRefunds(newRefund.payment, maxRefundedAmount);
+    const refusal = findRefundRefusal(limited, newRefund.amount);
+    if (refusal) throw refusalError(refusal, limited);
     const refund = await this.refunds.create(newRefund);
     // Another refund has reserved the remaining amount since the payment was read.
-    if (!refund) throw refusalError('refund.amount-exceeded', newRefund.payment);
+    if (!refund) {
+      const { owner, payment } = newRefund;
+      const current = await this.refunds.findPayment(owner, payment.paymentReference);
+      throw refusalError('refund.amount-exceeded', limitRefunds(current ?? payment, maxRefundedAmount));
+    }
     await this.sendRefund.execute(refund);
   }
 
@@ -123,10 +132,17 @@ export class CreateRefund {
   }
 }
 
-function refusalError(refusal: RefundRefusal, { state, paymentMethodType }: PaymentToRefund): DomainError {
-  if (refusal === 'refund.amount-exceeded') return new DomainError(refusal);
+function refusalError(refusal: RefundRefusal, payment: PaymentToRefund): DomainError {
+  const { state, paymentMethodType, capture, pendingAmount } = payment;
+  if (refusal === 'refund.amount-exceeded') {
+    const pending = pendingAmount > 0 ? ` Pending refunds reserve ${describeCents(pendingAmount)}.` : '';
+    const message = `The refund is more than what is left of this payment: ${describeCents(refundableAmount(payment))}.${pending}`;
+    return new DomainError(refusal, { message });
+  }
   if (state !== 'success')
     return new DomainError(refusal, { message: 'Only a payment that succeeded can be refunded.' });
+  if (capture === 'failed')
+    return new DomainError(refusal, { message: 'The card could not be charged, so there is no money to give back.' });
   const message =
     paymentMethodType === 'External'
       ? 'This payment was made elsewhere. Give it back there.'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { AdminRefundsQuery } from './admin-refunds.query.js';
+import { AdminRefundsQuery } from './administration/admin-refunds.query.js';
 import { type PaymentToRefund, RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
@@ -47,7 +47,7 @@ test.each<[string, () => Promise<unknown>, string[]]>([
   ],
   [
     'due refunds',
-    () => getRefunds().leaseDue(new Date(), 50),
+    () => getRefunds().leaseDue('simulated', new Date(), 50),
     ['refunds_due', 'refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
   [
@@ -55,6 +55,7 @@ test.each<[string, () => Promise<unknown>, string[]]>([
     () => getRefunds().leaseForPoll(randomUUID(), new Date()),
     ['refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
+  ['refunds that wait for a capture', () => getRefunds().wake(randomUUID()), ['refunds_of_payment']],
   [
     'the newest refunds',
     () => getAdminRefunds().list('newest'),

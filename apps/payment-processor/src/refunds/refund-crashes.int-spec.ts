@@ -5,12 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
+import { expectConsistentRecords } from '../../test/books/refund-books.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { expectConsistentRecords } from '../../test/refund-books.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
 let processor: Processor;
@@ -34,9 +33,10 @@ interface Crash {
 
 /** Lets the process crash at this point. Returns a function that returns true after the crash. */
 function crashAt({ target, method, when, nth = 1 }: Crash): () => boolean {
-  const instance = processor.service.app.get<Record<string, (...args: unknown[]) => Promise<unknown>>>(
-    target === 'refunds' ? RefundRepository : Acquirer,
-  );
+  const instance = (target === 'refunds' ? processor.service.app.get(RefundRepository) : processor.acquirer) as Record<
+    string,
+    (...args: unknown[]) => Promise<unknown>
+  >;
   const original = instance[method]!.bind(instance);
   let [calls, hasCrashed] = [0, false];
   instance[method] = async (...args) => {

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
 import { changeRow } from '../../test/attempts/open-attempt.js';
+import { readRefundRecords } from '../../test/books/refund-books.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { readRefundRecords } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { REFUND_TRANSITIONS } from './refund.js';
 import { type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
@@ -57,6 +57,15 @@ describe('a refund', () => {
     expect(await refunds.create(buildNewRefund(payment))).toBeUndefined();
     expect((await readRefundRecords(processor, payment.paymentReference)).refunds).toEqual([]);
     expect(await refunds.create(buildNewRefund(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
+  });
+
+  test('is not created if another refund, which was not known, leaves less of the limit of the person', async () => {
+    const payment = await createPaidPayment();
+    const limited = (amount: number) => refunds.create(buildNewRefund(payment, { amount, maxRefundedAmount: 1_000 }));
+    const created = await Promise.all([limited(600), limited(600)]);
+    expect(created.filter((refund) => refund !== undefined)).toHaveLength(1);
+    expect([await limited(401), await limited(400)]).toMatchObject([undefined, { amount: 400 }]);
+    expect(await refunds.create(buildNewRefund(payment))).toMatchObject({ amount: 100 });
   });
 
   test('is not created if the payment did not succeed', async () => {
@@ -108,7 +117,9 @@ describe('the database schema', () => {
         const set = `UPDATE refunds SET state = $2, ended_at = CASE WHEN $2 <> 'pending' THEN now() END,
                             next_query_at = CASE WHEN $2 = 'pending' THEN now() END WHERE refund_id = $1`;
         if (from !== 'pending') await runSql(set, [refundId, from]);
-        if ((await violatedConstraint(runSql(set, [refundId, to]))) === 'none' && from !== to)
+        const isReturn = from === 'succeeded' && to === 'failed';
+        const change = isReturn ? `UPDATE refunds SET state = $2, returned_at = now() WHERE refund_id = $1` : set;
+        if ((await violatedConstraint(runSql(change, [refundId, to]))) === 'none' && from !== to)
           allowed.push(`${from} → ${to}`);
       }
     const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
@@ -127,7 +138,9 @@ describe('the database schema', () => {
     const insert = `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id)
                     SELECT gen_random_uuid(), $2, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id
                       FROM transfers WHERE refund_id = $1`;
-    expect(await violatedConstraint(runSql(insert, [body.refundReference, 'refund']))).toBe('transfers_one_refund');
+    expect(await violatedConstraint(runSql(insert, [body.refundReference, 'refund']))).toBe(
+      'transfers_once_for_refund',
+    );
     expect(await violatedConstraint(runSql(insert, [body.refundReference, 'external']))).toBe('transfers_refund');
   });
 });

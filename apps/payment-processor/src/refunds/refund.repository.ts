@@ -1,24 +1,35 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Mode,
-  type PaymentSnapshot,
-  type PaymentState,
-  type RefundedPayment,
-  RefundFailedV1,
-  type RefundResponse,
-  type RefundStatus,
-  RefundSucceededV1,
-} from '@svc/contracts';
-import { Clock, newUuidAt } from '@svc/kernel';
+import { type Mode, type PaymentState, RefundFailedV1, type RefundResponse, RefundSucceededV1 } from '@svc/contracts';
+import { Clock, isUuid, newUuidAt, type TraceableReferences, traceableReferences } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
-import { refundTransfer } from '../ledger/transfer.js';
+import { refundReturnTransfer, refundTransfer } from '../ledger/transfer.js';
 import { insertTransfersSql, transferRows } from '../ledger/transfer.repository.js';
-import { PAYMENT_COLUMNS, PAYMENT_TABLES, type PaymentRow, snapshotFromRow } from '../payments/payment-columns.js';
-import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
+import { PAYMENT_COLUMNS, PAYMENT_TABLES, snapshotFromRow } from '../payments/payment-columns.js';
+import {
+  type AcquirerRefundResponse,
+  type CaptureProgress,
+  conclude,
+  nextQueryAt,
+  type RefundablePayment,
+  type RefundConclusion,
+  type RefundState,
+} from './refund.js';
+import {
+  CAPTURE_PROGRESS,
+  type LockedRow,
+  OPEN_COLUMNS,
+  OPEN_JOINS,
+  OPEN_TABLES,
+  type OpenRow,
+  type PaymentToRefundRow,
+  REFUND_COLUMNS,
+  refundedPayment,
+  type RefundRow,
+  responseFromRow,
+} from './refund.row.js';
 
 /** Owner of payments that can be refunded: a merchant in one mode, or one of its sites. */
 interface RefundOwner {
@@ -46,6 +57,14 @@ export interface OpenRefund extends ChargeRoute {
   readonly attemptId: string;
   /** The acquirer's reference of the charge. */
   readonly chargeReference: string;
+  /** The acquirer's reference of the refund, if the acquirer has given one. */
+  readonly acquirerReference: string | undefined;
+  /** A refund is sent only after the charge was captured. */
+  readonly capture: CaptureProgress;
+  /** When the capture was recorded, also if it failed later. Undefined if the acquirer captures with the charge, and before. */
+  readonly capturedAt: Date | undefined;
+  /** True when only the acquirer's own report can end the refund. */
+  readonly isUncertain: boolean;
   readonly paymentReference: string;
   /** Cents. */
   readonly amount: number;
@@ -64,6 +83,8 @@ export interface NewRefund {
   readonly payment: PaymentToRefund;
   /** Cents. */
   readonly amount: number;
+  /** Cents. The limit for all refunds of the payment together, below what was charged. */
+  readonly maxRefundedAmount?: number | undefined;
   readonly reason: string | undefined;
   /** UUID of the API key. */
   readonly requestedBy: string;
@@ -92,9 +113,11 @@ export class RefundRepository {
       `SELECT p.payment_id AS "paymentId", p.payment_reference AS "paymentReference", p.state, p.method_type AS "paymentMethodType",
               p.processed_amount AS "processedAmount", p.refunded_amount AS "refundedAmount",
               p.refund_pending_amount AS "pendingAmount", y.currency AS "currencyISOCode", y.mode,
-              a.attempt_id AS "attemptId", a.acquirer, a.account, a.acquirer_reference AS "acquirerReference"
+              a.attempt_id AS "attemptId", a.acquirer, a.account, a.acquirer_reference AS "acquirerReference",
+              ${CAPTURE_PROGRESS} AS capture
          FROM payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN attempts a ON a.payment_id = p.payment_id AND a.state = 'approved'
+         LEFT JOIN captures c ON c.attempt_id = a.attempt_id
         WHERE p.payment_reference = $1 AND y.merchant_id = $2 AND y.mode = $3 AND ($4::bigint IS NULL OR y.site_id = $4)`,
       [paymentReference, owner.merchantId, owner.mode, owner.siteId ?? null],
     );
@@ -142,6 +165,7 @@ export class RefundRepository {
       paymentId: payment.paymentId,
       reason: refund.reason ?? null,
       requestedBy: refund.requestedBy,
+      maxRefundedAmount: refund.maxRefundedAmount ?? null,
       merchantId: owner.merchantId,
       mode: owner.mode,
       idempotencyKey: refund.idempotencyKey,
@@ -151,17 +175,22 @@ export class RefundRepository {
     if (rows.length === 0) return undefined;
     const { paymentReference, currencyISOCode } = payment;
     const charge = { attemptId, chargeReference: acquirerReference, paymentReference, currencyISOCode };
-    return { refundId, ...charge, ...route, amount, createdAt, queries: 0 };
+    const { capture } = payment;
+    const unsent = { acquirerReference: undefined, capturedAt: undefined, isUncertain: false, queries: 0 };
+    return { refundId, ...charge, ...route, ...unsent, capture, amount, createdAt };
   }
 
   /**
    * Records the acquirer's response about a refund. One transaction ends the refund with all effects: the payment's
    * amounts, the transfer in the ledger and the event. A response that contradicts the row only creates an incident.
    */
-  async settle({ refundId, queries }: OpenRefund, response: RefundQueryResult): Promise<RefundConclusion> {
+  async settle(
+    { refundId, queries }: Pick<OpenRefund, 'refundId' | 'queries'>,
+    response: AcquirerRefundResponse,
+  ): Promise<RefundConclusion & { readonly references: TraceableReferences }> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<LockedRow[]>(
-        `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
+        `SELECT CASE WHEN r.returned_at IS NULL THEN r.state ELSE 'returned' END AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
            FROM ${PAYMENT_TABLES} JOIN refunds r ON r.payment_id = p.payment_id JOIN attempts a ON a.attempt_id = r.attempt_id
           WHERE r.refund_id = $1 FOR UPDATE OF r`,
         [refundId],
@@ -169,10 +198,26 @@ export class RefundRepository {
       if (!row) throw new Error('The refund to settle was not found.');
       const conclusion = conclude(row.refund_state, response);
       if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
+      if (conclusion.kind === 'return') {
+        const { acquirerReference } = conclusion;
+        if (row.refund_state === 'pending')
+          await this.end(tx, refundId, row, { kind: 'end', state: 'succeeded', acquirerReference });
+        await this.return(tx, refundId, row);
+      }
+      if (conclusion.kind === 'stop') {
+        await tx.query(`UPDATE refunds SET uncertain_since = coalesce(uncertain_since, $2) WHERE refund_id = $1`, [
+          refundId,
+          this.clock.now(),
+        ]);
+        await this.recordIncident(tx, refundId, row.refund_state, response);
+      }
       if (conclusion.kind === 'queryAgain')
-        await this.scheduleQuery(tx, refundId, nextQueryAt(row.created_at, queries, this.clock.now()));
+        await this.scheduleQuery(tx, refundId, {
+          at: nextQueryAt(row.created_at, queries, this.clock.now()),
+          acquirerReference: response.kind === 'pending' ? response.acquirerReference : undefined,
+        });
       if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, response);
-      return conclusion;
+      return { ...conclusion, references: traceableReferences(snapshotFromRow(row)) };
     });
   }
 
@@ -207,16 +252,45 @@ export class RefundRepository {
     });
   }
 
-  private async scheduleQuery(tx: Transaction, refundId: string, at: Date): Promise<void> {
-    await tx.query(`UPDATE refunds SET next_query_at = $2 WHERE refund_id = $1`, [refundId, at]);
+  /** Books back a refund that had succeeded: its money came back, so it can be refunded again. */
+  private async return(tx: Transaction, refundId: string, row: LockedRow): Promise<void> {
+    const now = this.clock.now();
+    const { paymentId } = row;
+    await tx.query(`UPDATE refunds SET state = 'failed', returned_at = $2 WHERE refund_id = $1`, [refundId, now]);
+    await tx.query(`UPDATE payments SET refunded_amount = refunded_amount - $2 WHERE payment_id = $1`, [
+      paymentId,
+      row.refund_amount,
+    ]);
+    const payment = snapshotFromRow(row);
+    const transfers = [refundReturnTransfer(payment, row.acquirer, row.refund_amount)];
+    const rows = transferRows(transfers, payment, { paymentId, refundId, createdAt: now }, this.clock);
+    await tx.query(insertTransfersSql('$1::jsonb'), [JSON.stringify(rows)]);
+    const { refund, ...refunded } = refundedPayment(payment, refundId, 'failed', row);
+    await this.events.append(tx, {
+      type: RefundFailedV1,
+      aggregateId: refundId,
+      aggregateVersion: 2,
+      payload: { ...refunded, refund: { ...refund, returnedUTCDate: now.toISOString() } },
+    });
+  }
+
+  private async scheduleQuery(
+    tx: Transaction,
+    refundId: string,
+    { at, acquirerReference }: { readonly at: Date; readonly acquirerReference: string | undefined },
+  ): Promise<void> {
+    await tx.query(
+      `UPDATE refunds SET next_query_at = $2, acquirer_reference = coalesce($3, acquirer_reference) WHERE refund_id = $1`,
+      [refundId, at, acquirerReference ?? null],
+    );
   }
 
   /** Records a response that contradicts the refund. One row for each state and response counts the occurrences. */
   private async recordIncident(
     tx: Transaction,
     refundId: string,
-    state: RefundStatus,
-    response: RefundQueryResult,
+    state: RefundState,
+    response: AcquirerRefundResponse,
   ): Promise<void> {
     const reference = 'acquirerReference' in response ? response.acquirerReference : null;
     await tx.query(
@@ -228,17 +302,46 @@ export class RefundRepository {
   }
 
   /**
-   * Leases due pending refunds, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * Makes refunds of a payment due that were not received yet, because the outcome of its capture is known. A refund that
+   * has ended has a reference.
+   */
+  async wake(paymentId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE refunds SET next_query_at = $2 WHERE payment_id = $1 AND acquirer_reference IS NULL`,
+      [paymentId, this.clock.now()],
+    );
+  }
+
+  /** Finds the refund that an acquirer reports. Undefined for a refund at another acquirer, mode or account. */
+  async findForReport(
+    refundId: string,
+    { acquirer, account }: ChargeRoute,
+  ): Promise<Pick<OpenRefund, 'refundId' | 'paymentReference' | 'queries'> | undefined> {
+    if (!isUuid(refundId)) return undefined;
+    const [row] = await this.dataSource.query<{ refundId: string; paymentReference: string; queries: number }[]>(
+      `SELECT r.refund_id AS "refundId", r.queries, p.payment_reference AS "paymentReference"
+         FROM refunds r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = r.payment_id
+         JOIN payables y ON y.payable_id = p.payable_id
+        WHERE r.refund_id = $1 AND a.acquirer = $2 AND a.account = $3 AND y.mode = $4`,
+      [refundId, acquirer, account.accountReference, account.mode],
+    );
+    return row;
+  }
+
+  /**
+   * Leases due pending refunds of this acquirer, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
    * continue if this caller crashes.
    */
-  async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
+  async leaseDue(acquirer: string, leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET queries = r.queries + 1, next_query_at = $2
-         FROM (SELECT refund_id FROM refunds WHERE next_query_at <= $1 ORDER BY next_query_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
+         FROM (SELECT d.refund_id FROM refunds d JOIN attempts c ON c.attempt_id = d.attempt_id
+                WHERE d.next_query_at <= $1 AND c.acquirer = $4
+                ORDER BY d.next_query_at LIMIT $3 FOR UPDATE OF d SKIP LOCKED) due,
               ${OPEN_TABLES}
         WHERE r.refund_id = due.refund_id AND ${OPEN_JOINS}
         RETURNING ${OPEN_COLUMNS}`,
-      [this.clock.now(), leaseUntil, limit],
+      [this.clock.now(), leaseUntil, limit, acquirer],
     );
     return rows.map(openRefundFromRow);
   }
@@ -260,7 +363,8 @@ export class RefundRepository {
 
 const CREATE = namedStatement(`WITH reserved AS (
          UPDATE payments SET refund_pending_amount = refund_pending_amount + $amount
-          WHERE payment_id = $paymentId AND refunded_amount + refund_pending_amount + $amount <= processed_amount
+          WHERE payment_id = $paymentId
+            AND refunded_amount + refund_pending_amount + $amount <= LEAST(processed_amount, $maxRefundedAmount::bigint)
          RETURNING payment_id
        ), refund AS (
          INSERT INTO refunds (refund_id, payment_id, attempt_id, amount, reason, requested_by, state, created_at, queries, next_query_at)
@@ -272,75 +376,15 @@ const CREATE = namedStatement(`WITH reserved AS (
        SELECT $merchantId, $mode, $idempotencyKey, $fingerprint, refund_id FROM refund
        RETURNING refund_id`);
 
-const REFUND_COLUMNS = `r.refund_id, r.amount, r.state, r.created_at, p.payment_reference`;
-
-interface RefundRow {
-  refund_id: string;
-  amount: number;
-  state: RefundStatus;
-  created_at: Date;
-  payment_reference: string;
-}
-
-function responseFromRow(row: RefundRow): RefundResponse {
-  return {
-    refundReference: row.refund_id,
-    svcId: row.payment_reference,
-    amount: row.amount,
-    status: row.state,
-    createdUTCDate: row.created_at.toISOString(),
-  };
-}
-
-type PaymentToRefundRow = Omit<PaymentToRefund, 'charge'> & {
-  mode: Mode;
-  attemptId: string | null;
-  acquirer: string | null;
-  account: string | null;
-  acquirerReference: string | null;
-};
-
-interface LockedRow extends PaymentRow {
-  refund_state: RefundStatus;
-  refund_amount: number;
-  created_at: Date;
-  acquirer: string;
-}
-
-/** The payload of the event: the payment with its ended refund. */
-function refundedPayment(
-  payment: PaymentSnapshot,
-  refundReference: string,
-  status: RefundStatus,
-  { refund_amount: amount, created_at: createdAt }: LockedRow,
-): RefundedPayment {
-  return { ...payment, refund: { refundReference, amount, status, createdUTCDate: createdAt.toISOString() } };
-}
-
-const OPEN_TABLES = `attempts a, payments p, payables y`;
-const OPEN_JOINS = `a.attempt_id = r.attempt_id AND p.payment_id = r.payment_id AND y.payable_id = p.payable_id`;
-const OPEN_COLUMNS = `r.refund_id, r.attempt_id, r.amount, r.created_at, r.queries, a.acquirer, a.account,
-  a.acquirer_reference, p.payment_reference, y.mode, y.currency`;
-
-interface OpenRow {
-  refund_id: string;
-  attempt_id: string;
-  amount: number;
-  created_at: Date;
-  queries: number;
-  acquirer: string;
-  account: string;
-  acquirer_reference: string;
-  payment_reference: string;
-  mode: Mode;
-  currency: string;
-}
-
 function openRefundFromRow(row: OpenRow): OpenRefund {
   return {
     refundId: row.refund_id,
     attemptId: row.attempt_id,
     chargeReference: row.acquirer_reference,
+    acquirerReference: row.refund_acquirer_reference ?? undefined,
+    capture: row.capture,
+    capturedAt: row.captured_at ?? undefined,
+    isUncertain: row.is_uncertain,
     paymentReference: row.payment_reference,
     amount: row.amount,
     currencyISOCode: row.currency,

@@ -1,16 +1,18 @@
 import fc from 'fast-check';
-import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
+  type AcquirerRefundResponse,
   computeFingerprint,
   conclude,
   findRefundRefusal,
   isRefundMissing,
+  limitRefunds,
   nextQueryAt,
   QUERY_AFTER_MS,
   QUERY_INTERVAL_MS,
   REFUND_TRANSITIONS,
   refundableAmount,
   type RefundablePayment,
+  sendableMs,
 } from './refund.js';
 
 const PAID_PAYMENT: RefundablePayment = {
@@ -18,6 +20,7 @@ const PAID_PAYMENT: RefundablePayment = {
   processedAmount: 1_000,
   refundedAmount: 0,
   pendingAmount: 0,
+  capture: 'captured',
 };
 
 describe('the refundable amount', () => {
@@ -49,6 +52,18 @@ describe('the refundable amount', () => {
         expect(refundableAmount(payment)).toBe(processed - refundedAmount - pendingAmount);
       }),
     );
+  });
+
+  test.each<[number | undefined, number, number]>([
+    [undefined, 0, 1_000],
+    [600, 0, 600],
+    [600, 400, 200],
+    [600, 700, 0],
+    [2_000, 0, 1_000],
+  ])('of a person who may refund %p cents is, after refunds of %i, %i', (limit, pendingAmount, expected) => {
+    const limited = limitRefunds({ ...PAID_PAYMENT, pendingAmount }, limit);
+    expect(refundableAmount(limited)).toBe(expected);
+    expect(findRefundRefusal(limited, expected + 1)).toBe('refund.amount-exceeded');
   });
 
   test('is 0 for a payment that cannot be refunded', () => {
@@ -99,19 +114,25 @@ describe('the refundable amount', () => {
   });
 });
 
-function buildResponse(kind: RefundQueryResult['kind']): RefundQueryResult {
-  return kind === 'succeeded' || kind === 'declined' ? { kind, acquirerReference: 'r-1' } : { kind };
+function buildResponse(kind: AcquirerRefundResponse['kind']): AcquirerRefundResponse {
+  return kind === 'succeeded' || kind === 'declined' || kind === 'returned'
+    ? { kind, acquirerReference: 'r-1' }
+    : { kind };
 }
 
 describe('a response of the acquirer', () => {
   const endAs = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
+  const returnIt = { kind: 'return', acquirerReference: 'r-1' } as const;
   const [queryAgain, noEffect, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
+  const stop = { kind: 'stop' } as const;
   const EFFECTS = {
-    succeeded: { pending: endAs('succeeded'), succeeded: noEffect, failed: incident },
-    declined: { pending: endAs('failed'), succeeded: incident, failed: noEffect },
-    pending: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
-    unknown: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
-    notFound: { pending: queryAgain, succeeded: noEffect, failed: noEffect },
+    succeeded: { pending: endAs('succeeded'), succeeded: noEffect, failed: incident, returned: noEffect },
+    declined: { pending: endAs('failed'), succeeded: incident, failed: noEffect, returned: incident },
+    returned: { pending: returnIt, succeeded: returnIt, failed: incident, returned: noEffect },
+    pending: { pending: queryAgain, succeeded: noEffect, failed: noEffect, returned: noEffect },
+    unknown: { pending: queryAgain, succeeded: noEffect, failed: noEffect, returned: noEffect },
+    notFound: { pending: queryAgain, succeeded: noEffect, failed: noEffect, returned: noEffect },
+    uncertain: { pending: stop, succeeded: noEffect, failed: noEffect, returned: noEffect },
   } as const;
   const pairs = Object.entries(EFFECTS).flatMap(([response, effects]) =>
     Object.entries(effects).map(([state, effect]) => [response, state, effect] as const),
@@ -123,6 +144,12 @@ describe('a response of the acquirer', () => {
 
   test('ends a refund only by a transition in REFUND_TRANSITIONS', () => {
     const ends = pairs.flatMap(([, state, effect]) => (effect.kind === 'end' ? [`${state} → ${effect.state}`] : []));
+    // A pending refund whose money came back first succeeds.
+    ends.push(
+      ...pairs.flatMap(([, state, { kind }]) =>
+        kind === 'return' && state === 'succeeded' ? [`${state} → failed`] : [],
+      ),
+    );
     const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
       next.map((to) => `${from} → ${to}`),
     );
@@ -146,9 +173,21 @@ describe('queries to the acquirer', () => {
   test('are never due in the past', () => expect(nextQueryAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
 
   test('report a refund as missing only after its first call has ended', () => {
-    expect([9_999, 10_000].map((ageMs) => isRefundMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
-    for (const kind of ['succeeded', 'declined', 'pending', 'unknown'] as const)
-      expect(isRefundMissing(buildResponse(kind), 86_400_000)).toBe(false);
+    const isMissing = (ageMs: number, capturedAt?: Date): boolean =>
+      isRefundMissing({ kind: 'notFound' }, { createdAt, capturedAt }, after(ageMs));
+    expect([9_999, 10_000].map((ageMs) => isMissing(ageMs))).toEqual([false, true]);
+    expect([9_999, 10_000].map((ageMs) => isMissing(ageMs, createdAt))).toEqual([false, true]);
+    for (const kind of ['succeeded', 'declined', 'pending', 'unknown', 'uncertain'] as const)
+      expect(isRefundMissing(buildResponse(kind), { createdAt, capturedAt: undefined }, after(86_400_000))).toBe(false);
+    // Before the capture it was not sent.
+    expect(isMissing(1, after(1))).toBe(true);
+  });
+
+  test('count the age of a refund from the time at which it could be sent', () => {
+    const now = after(1_000);
+    expect(sendableMs({ createdAt, capturedAt: undefined }, now)).toBe(1_000);
+    expect(sendableMs({ createdAt, capturedAt: after(-1_000) }, now)).toBe(1_000);
+    expect(sendableMs({ createdAt, capturedAt: after(400) }, now)).toBe(600);
   });
 });
 

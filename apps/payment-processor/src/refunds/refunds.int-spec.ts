@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, RefundFailedV1, RefundSucceededV1 } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
+import { readRefundRecords } from '../../test/books/refund-books.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { readRefundRecords } from '../../test/refund-books.js';
 
 let processor: Processor;
 let merchant: { merchantId: number; siteId: number };
@@ -31,6 +31,16 @@ const createPaidPayment = (
 const expectedProblem = (status: number, message: RegExp, field?: string) => ({
   status,
   body: { errors: [{ message: expect.stringMatching(message), ...(field === undefined ? {} : { field }) }] },
+});
+/** The whole body of the 422 for a refund that is too large. */
+const newAmountProblem = (detail: string): unknown => ({
+  type: '/errors/refund.amount-exceeded',
+  title: 'The refund is more than what is left of this payment. Pending refunds count.',
+  status: 422,
+  code: 'refund.amount-exceeded',
+  detail,
+  instance: expect.any(String) as string,
+  errors: [{ errorReference: '40', message: detail }],
 });
 const findEvents = async (
   type: typeof RefundSucceededV1,
@@ -95,9 +105,9 @@ describe('a refund (M5)', () => {
       createdRefunds.push((await backOffice.refund(paymentReference, { amount })).body);
       processor.clock.advance(1);
     }
-    expect(await backOffice.refund(paymentReference, { amount: 1 })).toMatchObject(
-      expectedProblem(422, /more than what is left/),
-    );
+    const message = 'The refund is more than what is left of this payment: 0 cents (R 0.00).';
+    const { status, body } = await backOffice.refund(paymentReference, { amount: 1 });
+    expect([status, body]).toEqual([422, newAmountProblem(message)]);
     expect(await backOffice.list(paymentReference)).toMatchObject({ status: 200, body: createdRefunds.toReversed() });
     expect(await readRefundRecords(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
   });
@@ -150,9 +160,9 @@ describe('a refund (M5)', () => {
 describe('the service', () => {
   test('cannot refund an amount above the processed amount', async () => {
     const { paymentReference } = await createPaidPayment();
-    expect(await backOffice.refund(paymentReference, { amount: 12_346 })).toMatchObject(
-      expectedProblem(422, /more than what is left/),
-    );
+    const message = 'The refund is more than what is left of this payment: 12345 cents (R 123.45).';
+    const { status, body } = await backOffice.refund(paymentReference, { amount: 12_346 });
+    expect([status, body]).toEqual([422, newAmountProblem(message)]);
     expect((await readRefundRecords(processor, paymentReference)).refunds).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ async function createEndedAttempt(response: AcquirerResponse): Promise<OpenAttem
 const DECLINED: AcquirerResponse = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
 const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-2' };
 const leaseDueIds = async (leaseMs = 30_000): Promise<string[]> =>
-  (await reversals.leaseDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
+  (await reversals.leaseDue('simulated', processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
 test('an approval for an attempt that has ended without a charge is reversed once; other approvals are not reversed', async () => {
   const [declined, notAttempted, reversed] = [
@@ -45,7 +45,7 @@ test('an approval for an attempt that has ended without a charge is reversed onc
   expect((await leaseDueIds()).sort()).toEqual(
     [declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort(),
   );
-  expect(await reversals.leaseDue(processor.clock.later(60_000), 50)).toEqual([]);
+  expect(await reversals.leaseDue('simulated', processor.clock.later(60_000), 50)).toEqual([]);
 });
 
 test('an approval for an attempt that is being reversed is reversed after the attempt has ended', async () => {
@@ -53,8 +53,12 @@ test('an approval for an attempt that is being reversed is reversed after the at
   expect(await settle(attempt, APPROVED)).toBeUndefined();
   expect(await leaseDueIds()).toEqual([]);
   expect(await settle(attempt, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
-  expect(await reversals.leaseDue(processor.clock.later(30_000), 50)).toEqual([
-    { attemptId: attempt.attemptId, acquirer: attempt.acquirer, account: attempt.account },
+  const { attemptId, acquirer, account, payment } = attempt;
+  expect(await reversals.leaseDue('simulated', processor.clock.later(30_000), 50)).toEqual([
+    {
+      ...{ attemptId, acquirer, account, paymentReference: payment.paymentReference },
+      ...{ attemptState: 'notAttempted', requestedAt: processor.clock.now() },
+    },
   ]);
 });
 
@@ -108,7 +112,7 @@ test('reversals of payments for several payables are each leased in the mode of 
     for (const response of [DECLINED, APPROVED]) await settle(attempt, response);
     attempts.push(attempt);
   }
-  const leased = await reversals.leaseDue(processor.clock.later(30_000), 50);
+  const leased = await reversals.leaseDue('simulated', processor.clock.later(30_000), 50);
   const modeOf = ({ attemptId }: OpenAttempt) =>
     leased.filter((due) => due.attemptId === attemptId).map(({ account }) => account.mode);
   expect(attempts.map(modeOf)).toEqual([['test'], ['live']]);

@@ -2,7 +2,7 @@ import { type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
+import type { Acquirer, ChargeOutcome } from '../acquirers/acquirer.js';
 import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
@@ -11,7 +11,7 @@ let acquirer: Acquirer;
 let realMethods: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
-  acquirer = processor.service.app.get(Acquirer);
+  acquirer = processor.acquirer;
   realMethods = {
     charge: acquirer.charge.bind(acquirer),
     getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
@@ -90,11 +90,12 @@ test('a reversal is leased only after its payment is final, because its event co
     const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
     expect(payment.state).toBe('verificationRequired');
     await processor.dataSource.query(
-      `INSERT INTO reversals (attempt_id, requested_at, next_request_at)
-       SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
+      `INSERT INTO reversals (attempt_id, requested_at, next_request_at, holds_money, approval_seen)
+       SELECT attempt_id, $2, $2, true, true FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );
-    const leaseDue = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
+    const leaseDue = () =>
+      processor.service.app.get(ReversalRepository).leaseDue('simulated', processor.clock.later(1_000), 10);
     expect(await leaseDue()).toEqual([]);
     await processor.answerChallenge(payment, challengeAnswer);
     expect((await processor.pollPayments(payable)).map((checked) => checked.state)).toEqual([state]);

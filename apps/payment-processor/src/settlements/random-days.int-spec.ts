@@ -1,5 +1,5 @@
 /**
- * Tests settlement statements of days with random payments and refunds. Each statement is correct, and the sum of all
+ * Tests settlement statements of days with random payments, refunds and disputes. Each statement is correct, and the sum of all
  * statements is the ledger balance.
  */
 import fc from 'fast-check';
@@ -26,11 +26,12 @@ const actionArbitrary = fc.oneof(
   amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payExternally(cents)),
   { arbitrary: amount.map((cents) => (merchant: SimulatedMerchant) => merchant.refund(cents)), weight: 3 },
   amount.map((cents) => (merchant: SimulatedMerchant) => merchant.payWithLateApproval(cents)),
+  { arbitrary: amount.map((cents) => (merchant: SimulatedMerchant) => merchant.dispute(cents)), weight: 2 },
   fc.constant((merchant: SimulatedMerchant) => merchant.startNextDay()),
 );
 
-test('the statement, the movements and the ledger balance of a merchant are consistent after any payments and refunds', async () => {
-  const counts = { days: 0, withRefunds: 0 };
+test('the statement, the movements and the ledger balance of a merchant are consistent after any payments, refunds and disputes', async () => {
+  const counts = { days: 0, withRefunds: 0, withDisputes: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(actionArbitrary, { minLength: 6, maxLength: 18 }), async (actions) => {
       const merchant = await SimulatedMerchant.start(processor);
@@ -40,11 +41,14 @@ test('the statement, the movements and the ledger balance of a merchant are cons
       let sumOfNets = 0;
       for (const [day, expected] of merchant.days) {
         const hasEnded = day !== [...merchant.days.keys()].at(-1);
-        expect(await merchant.readStatement(day)).toMatchObject({ day, closed: hasEnded, totals: expected.totals });
+        expect(await merchant.readStatement(day)).toMatchObject({
+          ...{ from: day, to: day, status: hasEnded ? 'final' : 'provisional', totals: expected.totals },
+        });
         expect(await merchant.readSumOfMovements(day)).toBe(expected.net);
         sumOfNets += expected.net;
         counts.days++;
         if (expected.items.refunds.count > 0) counts.withRefunds++;
+        if (expected.items.disputes.count > 0) counts.withDisputes++;
       }
       expect(await merchant.readBalance()).toBe(sumOfNets);
     }),
@@ -53,4 +57,5 @@ test('the statement, the movements and the ledger balance of a merchant are cons
   // These checks ensure that the random days were not empty.
   expect(counts.days).toBeGreaterThan(24);
   expect(counts.withRefunds).toBeGreaterThan(0);
+  expect(counts.withDisputes).toBeGreaterThan(0);
 });

@@ -1,28 +1,37 @@
+import type { SettlementMovement } from '@svc/contracts';
+import { LocalCalendar } from '@svc/kernel';
 import fc from 'fast-check';
-import type { Movement } from './settlement.repository.js';
-import { CSV_HEADER, formatCsvLines } from './settlement-csv.js';
+import { formatCsvHeader, formatCsvLines } from './settlement-csv.js';
 
-const movement: Movement = {
-  createdUTCDate: '2026-03-01T10:00:00.000Z',
+const CALENDAR = new LocalCalendar([{ zone: 'Asia/Kathmandu' }]);
+
+const movement: SettlementMovement = {
+  createdUTCDate: '2026-03-01T18:20:05.000Z',
   type: 'payment',
   svcId: '1VQ5K3P0ABCDEFGHJK',
   refundReference: '',
+  disputeReference: '',
   siteId: 5001,
   externalReference: 'order-1',
   currencyISOCode: 'ZAR',
   amount: 12_345,
 };
 
-const lineWith = (externalReference: string): string => formatCsvLines([{ ...movement, externalReference }]);
+const lineWith = (externalReference: string): string => formatCsvLines([{ ...movement, externalReference }], CALENDAR);
+const LOCAL = '"2026-03-02","2026-03-02","00:05:05","Asia/Kathmandu","2026-03-01T18:20:05.000Z"';
 
-test('a CSV file contains the column names and a line for each movement, with quoted texts and amounts in cents', () => {
-  expect(CSV_HEADER).toBe(
-    '"createdUTCDate","type","svcId","refundReference","siteId","externalReference","currencyISOCode","amount"\r\n',
-  );
+test('a CSV file contains the column names and a line for each movement, with quoted texts, local and UTC time, and amounts in cents and as decimal numbers', () => {
+  const header =
+    '"day","localDate","localTime","timeZone","createdUTCDate","type","svcId","refundReference","disputeReference",' +
+    '"siteId","externalReference","currencyISOCode","amountDecimal","amountCents"\r\n';
+  expect(formatCsvHeader({ hasByteOrderMark: false })).toBe(header);
+  expect(formatCsvHeader({ hasByteOrderMark: true })).toBe(`\ufeff${header}`);
   const refund = { ...movement, type: 'refund', refundReference: 'r-1', amount: -345 } as const;
-  expect(formatCsvLines([movement, refund])).toBe(
-    '"2026-03-01T10:00:00.000Z","payment","1VQ5K3P0ABCDEFGHJK","",5001,"order-1","ZAR",12345\r\n' +
-      '"2026-03-01T10:00:00.000Z","refund","1VQ5K3P0ABCDEFGHJK","r-1",5001,"order-1","ZAR",-345\r\n',
+  const dispute = { ...movement, type: 'dispute', disputeReference: 'd-1', amount: -12_000 } as const;
+  expect(formatCsvLines([movement, refund, dispute], CALENDAR)).toBe(
+    `${LOCAL},"payment","1VQ5K3P0ABCDEFGHJK","","",5001,"order-1","ZAR",123.45,12345\r\n` +
+      `${LOCAL},"refund","1VQ5K3P0ABCDEFGHJK","r-1","",5001,"order-1","ZAR",-3.45,-345\r\n` +
+      `${LOCAL},"dispute","1VQ5K3P0ABCDEFGHJK","","d-1",5001,"order-1","ZAR",-120.00,-12000\r\n`,
   );
 });
 
@@ -44,7 +53,7 @@ test.each([
   ['', `""`],
 ])('the external reference %j is written as the text %j, which a spreadsheet does not evaluate', (reference, field) => {
   expect(lineWith(reference)).toBe(
-    `"2026-03-01T10:00:00.000Z","payment","1VQ5K3P0ABCDEFGHJK","",5001,${field},"ZAR",12345\r\n`,
+    `${LOCAL},"payment","1VQ5K3P0ABCDEFGHJK","","",5001,${field},"ZAR",123.45,12345\r\n`,
   );
 });
 
@@ -59,10 +68,31 @@ test('every reference is one quoted text that is no formula, and a reader gets i
       const line = lineWith(reference);
       // All quotation marks of the line are around texts, or doubled.
       const texts = line.match(/"(?:[^"]|"")*"/g)!;
-      expect(line.replaceAll(/"(?:[^"]|"")*"/g, '')).toBe(',,,,5001,,,12345\r\n');
-      const cell = texts[4]!.slice(1, -1).replaceAll('""', '"');
+      expect(line.replaceAll(/"(?:[^"]|"")*"/g, '')).toBe(',,,,,,,,,5001,,,123.45,12345\r\n');
+      const cell = texts[9]!.slice(1, -1).replaceAll('""', '"');
       expect([reference, `'${reference}`]).toContain(cell);
       expect(cell.replace(/^[\s\u200b\u200e\u2060]+/, '')).not.toMatch(/^[=+\-@＝＋－＠]/);
     }),
   );
+});
+
+test.each([
+  [0, '0.00'],
+  [5, '0.05'],
+  [-44, '-0.44'],
+  [100, '1.00'],
+  [-100_000_000_000, '-1000000000.00'],
+  [Number.MAX_SAFE_INTEGER, '90071992547409.91'],
+])('%d cents are written as the number %s', (amount, decimal) => {
+  expect(
+    formatCsvLines([{ ...movement, amount }], CALENDAR)
+      .trimEnd()
+      .split(',')
+      .slice(-2),
+  ).toEqual([...[decimal, String(amount)]]);
+});
+
+test('a reference in any script is written as UTF-8 text', () => {
+  const reference = 'Café Ndlovu · 北京 · 🧾';
+  expect(lineWith(reference)).toContain(`,"${reference}",`);
 });

@@ -1,12 +1,9 @@
-import type { SettlementItem, SettlementTotals } from '@svc/contracts';
+import type { SettlementItem, SettlementMovementType, SettlementTotals } from '@svc/contracts';
 
-/** Type of a movement on a settlement statement. */
-export type MovementType = 'payment' | 'voucher' | 'externalPayment' | 'refund' | 'fee';
-
-/** Sum of a day's movements of one type and currency. */
+/** Sum of movements of one type and currency. */
 export interface MovementSum {
   readonly currency: string;
-  readonly type: MovementType;
+  readonly type: SettlementMovementType;
   readonly count: number;
   /** Cents: positive when the platform owes the amount to the merchant, negative when the merchant owes it. */
   readonly amount: number;
@@ -14,20 +11,37 @@ export interface MovementSum {
 
 const ITEM_NAMES = {
   payment: 'payments',
+  reversal: 'reversals',
   voucher: 'vouchers',
   externalPayment: 'externalPayments',
   refund: 'refunds',
+  refundReturn: 'refundReturns',
   fee: 'fees',
-} as const satisfies Record<MovementType, keyof SettlementTotals>;
+  feeReversal: 'feeReversals',
+  dispute: 'disputes',
+  disputeReversal: 'disputeReversals',
+} as const satisfies Record<SettlementMovementType, keyof SettlementTotals>;
 
-/** The totals for each currency, sorted by its code. `sums` must contain at most one sum for each type and currency. */
+/** The totals for each currency, sorted by its code. All movements of a type are credits, or all are debits. */
 export function computeTotals(sums: readonly MovementSum[]): SettlementTotals[] {
   const currencies = [...new Set(sums.map(({ currency }) => currency))].sort();
   return currencies.map((currencyISOCode) => {
-    const items = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
+    const items = {
+      payments: NONE,
+      reversals: NONE,
+      vouchers: NONE,
+      externalPayments: NONE,
+      refunds: NONE,
+      refundReturns: NONE,
+      fees: NONE,
+      feeReversals: NONE,
+      disputes: NONE,
+      disputeReversals: NONE,
+    };
     let net = 0;
     for (const { type, count, amount } of sums.filter(({ currency }) => currency === currencyISOCode)) {
-      items[ITEM_NAMES[type]] = { count, amount: Math.abs(amount) };
+      const item = items[ITEM_NAMES[type]];
+      items[ITEM_NAMES[type]] = { count: item.count + count, amount: item.amount + Math.abs(amount) };
       net += amount;
     }
     return { currencyISOCode, ...items, net };

@@ -2,11 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ErrorCode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
-import { AcquirerPermits } from '../acquirers/acquirer-permits.js';
+import type { Verification } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
+import { AcquirerPermits } from '../acquirers/availability/acquirer-permits.js';
 import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
+import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import { VelocityEnds } from '../velocity/velocity-ends.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 /**
@@ -23,35 +26,45 @@ export class FinishVerification {
     @Inject(AcquirerPermits) private readonly permits: AcquirerPermits,
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
+    @Inject(VelocityEnds) private readonly velocityEnds: VelocityEnds,
+    @Inject(PaymentOutcomes) private readonly outcomes: PaymentOutcomes,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(verification: OpenVerification): Promise<void> {
-    const { payment, challengeReference, route } = verification;
+  async execute(open: OpenVerification): Promise<void> {
+    const { payment, route } = open;
     const refusal = findRefusalByState(payment.payable.state);
     // Another payment has reserved the payable. The outcome of that payment decides whether this payment can continue.
     if (refusal === 'payment.in-progress') return;
-    if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
-    if (refusal) return this.fail(verification, refusal);
-    const state = await this.acquirers.get(route.acquirer).getChallengeState(challengeReference, route.account);
-    if (state === 'failed') return this.fail(verification, 'verification.failed');
-    if (state === 'passed') await this.charge(verification);
+    if (open.expiresAt <= this.clock.now()) return this.fail(open, 'verification.abandoned');
+    if (refusal) return this.fail(open, refusal);
+    // The payer has not opened our page yet, so there is no charge to verify.
+    if (!open.verification) return;
+    const state = await this.acquirers.get(route.acquirer).getChallengeState(open.verification, route.account);
+    if (state === 'failed') return this.fail(open, 'verification.failed');
+    if (state === 'passed') await this.charge(open, open.verification);
   }
 
-  private async fail(verification: OpenVerification, error: ErrorCode): Promise<void> {
-    await this.verifications.fail(verification, error);
+  private async fail(open: OpenVerification, error: ErrorCode): Promise<void> {
+    const velocity = this.velocityEnds.buildForVerification(open, open.payment.payable.state === 'paid');
+    const failed = await this.verifications.fail(open, error, velocity);
+    if (failed) this.outcomes.reportFinal(failed, open.route.acquirer);
+    if (failed && velocity) await this.velocityEnds.committed(open, velocity);
   }
 
-  /** If no permit at the acquirer is free in time, nothing changes, and the next query retries the charge. */
-  private async charge(verification: OpenVerification): Promise<void> {
-    const { challengeReference, payment, route } = verification;
-    if (!this.acquirers.get(route.acquirer).supportsMode(payment.mode)) return;
+  /**
+   * If no permit at the acquirer is free in time, or if its circuit is open, nothing changes, and the next query retries
+   * the charge, so that the payer need not repeat the verification.
+   */
+  private async charge(open: OpenVerification, verification: Verification): Promise<void> {
+    const { payment, route } = open;
+    if (!this.acquirers.acceptsNew(this.acquirers.get(route.acquirer), payment.mode)) return;
     const deadline = this.clock.later(REQUEST_TIMEOUT_MS);
-    using permit = await this.permits.take(deadline);
-    if (!permit) return;
-    const attempt = await this.verifications.resume(verification);
+    using permit = await this.permits.take(route, deadline);
+    if (!permit || permit.isCircuitOpen) return;
+    const attempt = await this.verifications.resume(open);
     if (!attempt) return;
-    const outcome = await this.chargeAttempt.execute(attempt, { challengeReference }, deadline);
+    const outcome = await this.chargeAttempt.execute(attempt, { verification }, deadline);
     permit.release();
     await this.settleAttempt.execute(attempt, outcome);
   }

@@ -133,7 +133,7 @@ describe('expired verifications', () => {
 
 describe('verifications of partners', () => {
   const leaseDueOfPartners = async (limit = 50) =>
-    paymentIds(await verifications.leaseDueOfPartners(processor.clock.later(5_000), limit));
+    paymentIds(await verifications.leaseDueOfPartners('simulated', processor.clock.later(5_000), limit));
   /** Creates a partner's payment that requires a verification. Returns the payment's id. */
   async function createPartnerVerification(): Promise<string> {
     const [partner, merchant] = [await createPartner(processor), await createMerchant(processor)];

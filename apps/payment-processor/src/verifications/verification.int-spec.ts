@@ -8,7 +8,6 @@ import {
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { Acquirer } from '../acquirers/acquirer.js';
 
 let processor: Processor;
 beforeEach(async () => {
@@ -141,7 +140,7 @@ test('while the fifth payment waits for its verification, a sixth payment cannot
 });
 
 test('a payment for which the bank’s response with the challenge was lost is recovered, and the payer can continue', async () => {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
     await charge(request, signal);
@@ -156,7 +155,7 @@ test('a payment for which the bank’s response with the challenge was lost is r
 });
 
 test('a crash between the return of the payer and the response to the charge does not prevent the recovery of the attempt', async () => {
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   const payable = buildPayable();
   await processor.answerChallenge(await payWithChallenge(payable), 'confirm');
   const chargeVerified = acquirer.chargeVerified.bind(acquirer);
@@ -180,7 +179,7 @@ test('a retry returns the same challenge, and several concurrent polls query the
   expect(await processor.pay(payable, { card: CARDS.verificationRequired, reference })).toEqual(first);
   expect(await processor.published(PaymentVerificationRequiredV1)).toHaveLength(1);
 
-  const acquirer = processor.service.app.get(Acquirer);
+  const acquirer = processor.acquirer;
   let queries = 0;
   acquirer.getChallengeState = () => (queries++, Promise.resolve('pending'));
   processor.clock.advance(1_000);

@@ -9,6 +9,7 @@ import { attemptEndFor, CHARGEABLE_STATES } from '../../src/payments/attempt.js'
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
+import type { PaymentChecks } from '../../src/velocity/velocity-checks.js';
 import { buildPayable } from '../builders.js';
 import { type Processor, storeOwner } from '../processor.js';
 import { buildRoute, createOpenAttempt } from './open-attempt.js';
@@ -39,7 +40,11 @@ export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
   payable: HostedPayableDescriptor,
-  { paymentNumber: nth = 1, reference = randomUUID() }: { paymentNumber?: number; reference?: string } = {},
+  {
+    paymentNumber: nth = 1,
+    reference = randomUUID(),
+    checks,
+  }: { paymentNumber?: number; reference?: string; checks?: PaymentChecks | undefined } = {},
 ): Promise<OpenAttempt | undefined> {
   const now = clock.now();
   const terms = {
@@ -49,7 +54,7 @@ export function acceptWith(
     paymentNumber: nth,
     now,
   };
-  return payments.accept(payable, acceptedPayment({ payable, ...terms }), buildRoute(payable));
+  return payments.accept(payable, acceptedPayment({ payable, ...terms }), buildRoute(payable), checks);
 }
 
 /** Creates a payable that is stored before its first payment. */
@@ -121,7 +126,7 @@ export interface Statements {
 
 export function spyOnStatements(dataSource: DataSource): Statements {
   const spy = jest.spyOn(dataSource, 'query');
-  const calls = () => spy.mock.calls.filter(([text]) => /^WITH (item|locked) AS/.test(text));
+  const calls = () => spy.mock.calls.filter(([text]) => /^WITH (named|held) AS/.test(text));
   const readPayableIds = (items: unknown) =>
     (JSON.parse(items as string) as { payable_id?: string; lock_order?: string }[]).map(
       ({ payable_id, lock_order }) => (payable_id ?? lock_order)!,

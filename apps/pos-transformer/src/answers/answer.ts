@@ -32,10 +32,3 @@ export function mergeAnswers(...answers: readonly (Answer | undefined)[]): Answe
   const messages = present.map(({ Message }) => Message).filter((message) => message !== '');
   return { Result: worst ?? 'OK', Message: [...new Set(messages)].join(' ') };
 }
-
-/** Formats cents: `R 1 234.50`. */
-export function formatRands(cents: number): string {
-  const absoluteCents = Math.abs(cents);
-  const whole = String(Math.floor(absoluteCents / 100)).replace(/\B(?=(\d{3})+$)/g, ' ');
-  return `${cents < 0 ? '-' : ''}R ${whole}.${String(absoluteCents % 100).padStart(2, '0')}`;
-}

@@ -4,8 +4,9 @@ import { DomainError } from '@svc/kernel';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
+import { Platform } from '../platform/platform.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
-import { type BasketView, basketView, NO_BASKET } from './basket-view.js';
+import { type BasketView, basketView, type DisplayView, NO_BASKET } from './basket-view.js';
 
 /** A store has one display for each till. The limit protects against a client that opens more and more streams. */
 const MAX_DISPLAYS = 100;
@@ -22,20 +23,12 @@ export class BasketDisplays implements OnModuleDestroy {
     @Inject(TotalRepository) private readonly totals: TotalRepository,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
+    @Inject(Platform) private readonly platform: Platform,
   ) {}
 
-  view(till: Till): BasketView {
-    const basket = this.baskets.findDisplayed(till);
-    if (!basket) return NO_BASKET;
-    const { basketId, reference, token } = basket;
-    const lines = this.baskets.listLines(basketId);
-    const current = this.totals.findCurrent(basketId);
-    const decisive = this.payments.findDecisive(basketId);
-    const paid =
-      decisive?.payment.status === 'Success' && decisive.totalId !== null
-        ? { total: this.totals.get(decisive.totalId), payment: decisive.payment }
-        : undefined;
-    return basketView({ reference, token, lines, current, paid });
+  view(till: Till): DisplayView {
+    const { name = null } = this.platform.siteSettings(till.siteId);
+    return { storeName: name, ...this.viewBasket(till) };
   }
 
   /**
@@ -70,5 +63,19 @@ export class BasketDisplays implements OnModuleDestroy {
   /** Ends open streams, which would delay the shutdown. The displays reconnect. */
   onModuleDestroy(): void {
     for (const stream of this.displays) stream.push(null);
+  }
+
+  private viewBasket(till: Till): BasketView {
+    const basket = this.baskets.findDisplayed(till);
+    if (!basket) return NO_BASKET;
+    const { basketId, reference, token } = basket;
+    const lines = this.baskets.listLines(basketId);
+    const current = this.totals.findCurrent(basketId);
+    const decisive = this.payments.findDecisive(basketId);
+    const paid =
+      decisive?.payment.status === 'Success' && decisive.totalId !== null
+        ? { total: this.totals.get(decisive.totalId), payment: decisive.payment }
+        : undefined;
+    return basketView({ reference, token, lines, current, paid });
   }
 }

@@ -18,6 +18,12 @@ export interface BasketView {
   readonly codePath: string | null;
 }
 
+/** The basket of a till, with the name of its store. */
+export interface DisplayView extends BasketView {
+  /** Null if the configuration has no name. */
+  readonly storeName: string | null;
+}
+
 export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [], amountCents: null, codePath: null };
 
 export interface BasketViewInput {

@@ -144,6 +144,24 @@ test('the till page shows waiting calls and alerts', async () => {
   });
 });
 
+test('the customer display gets the name of the store, if the configuration has one', async () => {
+  const { views, close } = await openDisplay();
+  await waitUntil('the first view', 5_000, async () => views.length > 0);
+  expect(views[0]).toMatchObject({ storeName: 'Market stall' });
+  close();
+});
+
+test('the customer display shows no technical problem, and the till page shows no empty panel and one item', async () => {
+  const [display, till, script] = await Promise.all(
+    ['assets/display.js', 'till/5001', 'assets/till.js'].map(async (path) => (await fetch(`${url}/${path}`)).text()),
+  );
+  expect(display).toContain("hint.textContent = 'Please pay at the till.';");
+  expect(display).not.toMatch(/hint\.textContent = .*error/);
+  expect(till).toContain('<section id="status" aria-label="Alerts" hidden>');
+  expect(script).toContain("element('status').hidden = element('status').textContent.trim() === '';");
+  expect(till).toContain('name="quantity" value="1"');
+});
+
 test('T14: the till page shows by how much the clock of the computer is wrong', async () => {
   const clockProblem = async (): Promise<unknown> =>
     ((await (await fetch(`${url}/till/${SITE}/state`, { headers: apiKeyHeader })).json()) as Record<string, unknown>)[
@@ -158,7 +176,7 @@ test('T14: the till page shows by how much the clock of the computer is wrong', 
     ['till/5001', 'assets/till.js'].map(async (path) => (await fetch(`${url}/${path}`)).text()),
   );
   expect(page).toContain('<p id="clock"></p>');
-  expect(script).toContain("element('clock').textContent = clockProblem ?? '';");
+  expect(script).toContain("clock: clockProblem ?? ''");
 });
 
 test('a page removes its key from the address bar, and stores it for a reload', async () => {

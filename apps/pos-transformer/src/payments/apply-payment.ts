@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { formatRands } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { formatRands } from '../answers/answer.js';
 import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
 import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';
 import { AlertRepository } from '../platform/alert.repository.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { formatRands } from '@svc/kernel';
 import { SvcApiError } from '@svc/sdk';
-import { formatRands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { AttemptResult, CallHandler } from '../platform/call-handler.js';
 import { classifyFailure } from '../platform/failure.js';

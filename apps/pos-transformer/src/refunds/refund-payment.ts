@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
+import { Clock, DomainError, formatRands, parsePaymentReference } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
+import { type Answer, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { calculateAmounts } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { formatRands } from '@svc/kernel';
 import type { MerchantRefund } from '@svc/sdk';
-import { formatRands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';

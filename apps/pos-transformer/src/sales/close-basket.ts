@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
+import { formatRands } from '@svc/kernel';
+import { type Answer, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';

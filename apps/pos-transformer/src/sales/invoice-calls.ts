@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
+import { Clock, formatRands } from '@svc/kernel';
 import { type MerchantInvoice, SvcApiError } from '@svc/sdk';
-import { formatRands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { renewInvoiceRequest } from '../baskets/invoice-request.js';
 import { type RequestedTotal, TotalRepository } from '../baskets/total.repository.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
+import { Clock, formatRands } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
-import { type Answer, formatRands, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
+import { type Answer, mergeAnswers, ok, stop, warn } from '../answers/answer.js';
 import { type BasketContent, isSameContent, isSumCorrect, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { buildInvoiceRequest, chooseExternalReference } from '../baskets/invoice-request.js';

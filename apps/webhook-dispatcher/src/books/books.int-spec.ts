@@ -5,9 +5,9 @@ import {
   type Mode,
   type PaymentSnapshot,
 } from '@svc/contracts';
-import { newPaymentReference } from '@svc/kernel';
+import { newPaymentReference, newUuidAt } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { anAnonymousPayment } from '@svc/testing';
+import { anAnonymousPayment, disputeOf, refundOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
 let dispatcher: DispatcherUnderTest;
@@ -106,6 +106,39 @@ describe('the notifications of a site', () => {
     const reference = await deliverPaymentAt(since, site);
     expect((await requestLines('webhooks', site.merchantId)).map(({ key }) => key)).toEqual([reference]);
     expect(await requestLines('notifications', site.merchantId)).toHaveLength(2);
+  });
+
+  test('have a row for each change of a dispute, on the day of the change', async () => {
+    const site = await createNotifiedSite();
+    await setNotifiedSince(site, '2026-01-01T00:00:00Z');
+    const payment = { ...anAnonymousPayment(), paymentReference: newPaymentReference(new Date()), ...site };
+    const changeReferences: string[] = [];
+    for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until]) {
+      changeReferences.push(newUuidAt(new Date(time)));
+      const change = { changeReference: changeReferences.at(-1)!, changedUTCDate: time };
+      const dispute = { disputeReference: payment.reference, ...change };
+      await dispatcher.test.deliver(disputeOf(payment, dispute, changeReferences.length));
+    }
+    const lines = await requestLines('webhooks', site.merchantId);
+    expect(lines.map(({ key }) => key)).toEqual(
+      changeReferences.slice(1, 3).map((changeReference) => `${payment.paymentReference}/${changeReference}`),
+    );
+    expect(lines[0]!.line).toMatchObject({ type: 'dispute', rowType: 'dispute', dispute: { amount: 2_345 } });
+    expect(await requestLines('notifications', site.merchantId)).toEqual([]);
+  });
+
+  test('have two rows for a refund whose money came back, each on its day', async () => {
+    const site = await createNotifiedSite();
+    await setNotifiedSince(site, '2026-01-01T00:00:00Z');
+    const payment = { ...anAnonymousPayment(), paymentReference: newPaymentReference(new Date()), ...site };
+    const createdUTCDate = '2026-02-28T09:00:00.000Z';
+    const refund = { refundReference: newUuidAt(new Date(createdUTCDate)), createdUTCDate };
+    await dispatcher.test.deliver(refundOf(payment, refund));
+    await dispatcher.test.deliver(refundOf(payment, { ...refund, status: 'failed', returnedUTCDate: NOON }));
+    const [returned, ...others] = await requestLines('webhooks', site.merchantId);
+    expect(others).toEqual([]);
+    expect(returned!.line).toMatchObject({ type: 'refund', refund: { ...refund, status: 'failed' } });
+    expect(returned!.key).not.toContain(refund.refundReference);
   });
 
   test('are in the book of their own site only, if the merchant has several sites with webhooks', async () => {

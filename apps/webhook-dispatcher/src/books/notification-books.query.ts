@@ -23,12 +23,14 @@ export const SESSION_NOTIFICATIONS_BOOK = `
     FROM notifications n WHERE ${IN_TIME_RANGE} AND n.recipient = 'session'`;
 
 /**
- * The notifications of sites (M6), selected by the time in their id. This time is paymentUTCDate, or createdUTCDate of
- * the refund. The book contains only sites whose webhook is enabled now and was enabled at that time, because
+ * The notifications of sites (M6), selected by the time in their id. This time is paymentUTCDate, createdUTCDate of the
+ * refund, the time at which the money of a refund came back, or the time of the change of a dispute. A refund whose money
+ * came back has two notifications, so only their ids differ. The book contains only sites whose webhook is enabled now and was enabled at that time, because
  * reconciliation cannot know which notifications the other sites should have.
  */
 export const SITE_NOTIFICATIONS_BOOK = `
-  SELECT n.mode, n.merchant_id, concat_ws('/', n.fields ->> 'paymentReference', n.fields #>> '{refund,refundReference}') AS key,
+  SELECT n.mode, n.merchant_id,
+         concat_ws('/', n.fields ->> 'paymentReference', CASE WHEN n.type <> 'payment' THEN n.webhook_id END) AS key,
          ${OPEN_COLUMN},
          CASE WHEN n.type = 'payment' AND n.payment_status = 'Success' THEN ${numberOr0("n.fields ->> 'tenderedAmount'")} ELSE 0 END AS amount,
          (n.fields::jsonb - 'customer') || jsonb_build_object('rowType', n.type, ${ROW_FIELDS}) AS line

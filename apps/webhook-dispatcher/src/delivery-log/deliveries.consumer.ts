@@ -1,20 +1,23 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
   DELIVERY_STATES,
+  type DeliveryContent,
   type DeliveryPage,
   type DeliveryRequest,
   type DeliveryWithAttempts,
+  GetDeliveryContentV1,
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
   type ResendDelivery,
   ResendDeliveryV1,
 } from '@svc/contracts';
-import { Clock, invalidField, isUuid } from '@svc/kernel';
+import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { ReplayNotification } from '../replays/replay-notification.js';
 import { getDelivery, listDeliveries } from './deliveries.query.js';
+import { ReadDeliveryContent } from './read-delivery-content.js';
 import { ReadLimit } from './read-limit.js';
 
 /**
@@ -35,15 +38,24 @@ export class DeliveriesConsumer {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(ReplayNotification) private readonly replayNotification: ReplayNotification,
+    @Inject(ReadDeliveryContent) private readonly content: ReadDeliveryContent,
   ) {}
 
   @MessagePattern(ListDeliveriesV1)
   list(request: ListDeliveries): Promise<DeliveryPage> {
-    const { state, after } = request;
+    const { state, after, from, until } = request;
     if (state !== undefined && !DELIVERY_STATES.includes(state))
       throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
     if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
-    return this.reads.run(() => listDeliveries(this.dataSource, this.clock.now(), request));
+    for (const [field, time] of Object.entries({ from, until }))
+      if (time !== undefined && !isUuidTime(time)) throw invalidField(field, `${field} must be a time in UTC`);
+    const filter = after === undefined ? request : { ...request, after: canonicalId(after) };
+    return this.reads.run(() => listDeliveries(this.dataSource, this.clock.now(), filter));
+  }
+
+  @MessagePattern(GetDeliveryContentV1)
+  getContent(request: DeliveryRequest): Promise<DeliveryContent> {
+    return this.reads.run(() => this.content.read(request));
   }
 
   @MessagePattern(GetDeliveryV1)
@@ -57,4 +69,10 @@ export class DeliveriesConsumer {
     await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS, requestId });
     return { due: true };
   }
+}
+
+/** Whether a UUID of version 7 can begin with this time. */
+function isUuidTime(text: string): boolean {
+  const time = Date.parse(text);
+  return time >= 0 && new Date(time).toISOString() === text;
 }

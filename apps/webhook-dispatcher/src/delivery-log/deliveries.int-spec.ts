@@ -79,7 +79,7 @@ it('a delivery contains the response of the endpoint and the time of the next at
   });
   expect(lastAttempt).toEqual({
     ...{ attemptNumber: 1, startedUTCDate, durationMs: expect.any(Number) as number },
-    ...{ outcome: 'refused', statusCode: 500, errorClass: null, response: 'x'.repeat(200) },
+    ...{ outcome: 'refused', statusCode: 500, errorClass: null, hint: null, response: 'x'.repeat(200) },
   });
   const waitMs = Date.parse(nextAttemptUTCDate!) - Date.parse(startedUTCDate);
   expect(waitMs).toBeGreaterThanOrEqual(4_000);
@@ -100,6 +100,47 @@ it('a delivery contains the response of the endpoint and the time of the next at
     { attemptNumber: 1, statusCode: 500, response: 'x'.repeat(300) },
   ]);
 });
+
+it.each<[behaviour: string, Parameters<typeof respondWith>, state: string, outcome: string, hint: string]>([
+  [
+    'an HTML page',
+    [200, { 'content-type': 'text/html' }, '<!DOCTYPE html><title>Shop</title>'],
+    'delivered',
+    'acknowledged',
+    'The endpoint responded with an HTML page. The notification counts as delivered, but a page of the shop, a login or a maintenance page may have received it. Check the address.',
+  ],
+  [
+    'a redirect',
+    [301, { location: 'https://www.shop.example/hooks?shop=1' }, '<html>moved'],
+    'pending',
+    'refused',
+    'Redirects are not followed. Use the final address: https://www.shop.example/hooks?shop=1',
+  ],
+])(
+  'a delivery to an endpoint that responds with %s has a hint, in the log and in the lists',
+  async (_, behaviour, state, outcome, hint) => {
+    receiver.setBehaviours(respondWith(...behaviour));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
+    const startedUTCDate = dispatcher.clock.nowISO();
+    await dispatcher.runStep();
+    const { id } = await dispatcher.getNotificationRow(payment);
+    const attempt = {
+      ...{ attemptNumber: 1, startedUTCDate, durationMs: expect.any(Number) as number },
+      ...{ outcome, statusCode: behaviour[0], errorClass: null, hint, response: behaviour[2] },
+    };
+    const { deliveries } = await requestDeliveries();
+    expect(deliveries).toMatchObject([{ id, state, attemptCount: 1 }]);
+    expect(deliveries[0]!.lastAttempt).toEqual(attempt);
+    const delivery = await sendCommand(GetDeliveryV1, { owner: OWNER, id });
+    expect([delivery.state, delivery.lastAttempt, delivery.attempts]).toEqual([state, attempt, [attempt]]);
+
+    const listed = await dispatcher.requestAdmin('GET', '');
+    expect(listed.body).toMatchObject({ notifications: [{ id, state, lastAttempt: { hint } }] });
+    const details = await dispatcher.requestAdmin('GET', `/${id}`);
+    expect(details.body).toMatchObject({ id, state, attempts: [{ hint }] });
+  },
+);
 
 it('a delivery shows when its circuit allows the next attempt, and shows no time while the notification is sent', async () => {
   const id = await deliverRejectedNotification();
@@ -273,17 +314,23 @@ test('a request without an owner is rejected', async () => {
 });
 
 test.each([
-  [{}, 'notifications_of_site'],
-  [{ after: randomUUID() }, 'notifications_of_site'],
-  [{ state: 'delivered' as const }, 'notifications_of_site'],
-  [{ state: 'pending' as const }, 'notifications_pending_of_site'],
-  [{ state: 'exhausted' as const }, 'notifications_undelivered_of_site'],
-  [{ state: 'gone' as const, after: randomUUID() }, 'notifications_undelivered_of_site'],
-  [{ state: 'superseded' as const }, 'notifications_undelivered_of_site'],
-])('a list request with the query %j reads only rows of its page, with index %s', async (query, index) => {
+  [{}, ['notifications_pending_of_site', 'notifications_of_site']],
+  [{ after: randomUUID() }, ['notifications_pending_of_site', 'notifications_of_site']],
+  [
+    { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' },
+    ['notifications_pending_of_site', 'notifications_of_site'],
+  ],
+  [{ state: 'delivered' as const }, ['notifications_of_site']],
+  [{ state: 'pending' as const }, ['notifications_pending_of_site']],
+  [{ state: 'exhausted' as const }, ['notifications_undelivered_of_site']],
+  [{ state: 'gone' as const, after: randomUUID() }, ['notifications_undelivered_of_site']],
+  [{ state: 'superseded' as const }, ['notifications_undelivered_of_site']],
+])('a list request with the query %j reads only rows of its page, with index %s', async (query, indexes) => {
   const { dataSource, clock } = dispatcher.test;
   const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
-  expect(plan).toContain(`Index Scan Backward using ${index} on notifications n`);
-  expect(plan).toMatch(/Index Cond: \(+merchant_id = .*site_id = .*mode = /);
-  expect(plan).not.toMatch(/Sort|Seq Scan|Hash/);
+  const scans = [...plan.matchAll(/Index Scan Backward using (\w+) on notifications.*\n\s+Index Cond: (.*)/g)];
+  expect(scans.map(([, index]) => index)).toEqual(indexes);
+  for (const [, , condition] of scans) expect(condition).toMatch(/^\(+merchant_id = .*site_id = .*mode = /);
+  expect(plan.includes('Merge Append')).toBe(indexes.length > 1);
+  expect(plan.replaceAll('Sort Key', '')).not.toMatch(/Sort|Seq Scan|Hash/);
 });

@@ -4,16 +4,15 @@ import {
   type DeliveryOwner,
   type DeliveryPage,
   type DeliveryRequest,
-  type DeliveryState,
   type DeliveryWithAttempts,
   type ListDeliveries,
 } from '@svc/contracts';
-import { DomainError, isUuid } from '@svc/kernel';
+import { DomainError, firstUuidAt, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import { selectedColumns } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import { NOTIFICATION } from '../notifications/columns.js';
-import { FIRST_ID } from '../notifications/list-notifications.query.js';
+import { FIRST_ID, LAST_ID, selectInAnyState } from '../notifications/list-notifications.query.js';
 import { withPublicErrorClass } from './public-error-class.js';
 
 const PAGE_SIZE = 50;
@@ -23,7 +22,7 @@ const MAX_LISTED_RESPONSE_LENGTH = 200;
 const attemptJsonSql = (
   response: string,
 ): string => `json_build_object('attemptNumber', a.attempt_number, 'startedUTCDate', ${isoTime('a.started_at')},
-  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'response', ${response})`;
+  'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'hint', a.hint, 'response', ${response})`;
 
 const { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url } = NOTIFICATION;
 const DELIVERY = { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url };
@@ -42,20 +41,24 @@ const SELECT_DELIVERIES = `
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
 /**
- * Lists the deliveries of a site, the newest first. Ids are ordered by the time of the payment, so the index scan of a
- * page begins at `after`. Therefore every page costs the same.
+ * Lists the deliveries of a site, the newest first. The caller has validated the values of the filter. Ids are ordered by the time of the payment, so the index scan of a
+ * page begins at `after` or `until`, and ends at `from`. Therefore every page costs the same.
  */
 export async function listDeliveries(
   dataSource: DataSource,
   now: Date,
-  { owner, state, after }: ListDeliveries,
+  { owner, state, after, from, until }: ListDeliveries,
 ): Promise<DeliveryPage> {
+  const isLimited = after !== undefined || from !== undefined || until !== undefined;
+  const first = from === undefined ? FIRST_ID : firstUuidAt(new Date(from));
+  const last = [after ?? LAST_ID, until === undefined ? LAST_ID : firstUuidAt(new Date(until))].sort()[0]!;
+  // Without a lower limit of the id, PostgreSQL estimates that a third of the rows match, and sorts them.
+  const page = isLimited ? `${SELECT_DELIVERIES} AND n.id >= $5 AND n.id < $6` : SELECT_DELIVERIES;
+  const order = `ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`;
   const rows = await dataSource.query<Delivery[]>(
-    // Without a lower limit of the id, PostgreSQL estimates that a third of the rows match, and sorts them. The caller
-    // has validated `state`.
-    `${SELECT_DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
-      ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
-    [...ownerParameters(owner), now, ...(after === undefined ? [] : [after])],
+    // The caller has validated `state`.
+    state === undefined ? selectInAnyState(page, order) : `${page} AND n.state = '${state}' ${order}`,
+    [...ownerParameters(owner), now, ...(isLimited ? [first, last] : [])],
   );
   const deliveries = rows.slice(0, PAGE_SIZE).map(withPublicError);
   const hasMore = rows.length > PAGE_SIZE;
@@ -90,8 +93,4 @@ function withPublicError(delivery: Delivery): Delivery {
 
 function ownerParameters({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {
   return [merchantId, siteId, mode];
-}
-
-function stateCondition(state: DeliveryState): string {
-  return ` AND n.state = '${state}'`;
 }

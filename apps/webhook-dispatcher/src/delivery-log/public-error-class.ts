@@ -11,7 +11,7 @@ const URL_TEXT_ERRORS: ReadonlySet<string> = new Set(
  * Hides from a merchant whether a host name exists in our network. A name that resolves to a private address gets the
  * same error class as a name that does not resolve. Administrators and logs see the original class.
  */
-export function withPublicErrorClass(attempt: DeliveryAttempt): DeliveryAttempt {
+export function withPublicErrorClass<Attempt extends Pick<DeliveryAttempt, 'errorClass'>>(attempt: Attempt): Attempt {
   const { errorClass } = attempt;
   const shouldHide =
     errorClass !== null &&

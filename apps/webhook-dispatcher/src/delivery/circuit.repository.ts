@@ -1,14 +1,29 @@
-import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 
 /** Maximum number of notifications that one failed probe exhausts. The next failed probe exhausts more. */
 const EXHAUST_BATCH_SIZE = 1_000;
+/** Circuits of more endpoints are not counted, so that an outage of many merchants does not make the query slow. */
+const MAX_COUNTED = 1_000;
 
 /** Circuits of failing endpoints. */
 @Injectable()
 export class CircuitRepository {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** The number of circuits that send nothing now, and of those that wait for a probe or its result. */
+  async countByState(now: Date): Promise<{ open: number; halfOpen: number }> {
+    const [row] = await this.dataSource.query<[{ open: number; halfOpen: number }]>(
+      `SELECT count(*) FILTER (WHERE open_until > $1 AND probe_lease_id IS NULL) AS open,
+              count(*) FILTER (WHERE open_until <= $1 OR probe_lease_id IS NOT NULL) AS "halfOpen"
+         FROM (SELECT open_until, probe_lease_id FROM circuits LIMIT ${MAX_COUNTED}) AS counted`,
+      [now],
+    );
+    return row;
+  }
+
   async insertIfAbsent(tx: EntityManager, { merchantId, endpoint }: EndpointKey): Promise<void> {
     await tx.query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING`,

@@ -12,6 +12,8 @@ export type LeasedNotification = NewNotification &
     /** Number of attempts since the schedule began. */
     readonly schedulePosition: number;
     readonly createdAt: Date;
+    /** When a replay last restarted the schedule. */
+    readonly replayedAt?: Date | null;
   };
 
 export interface Lease {
@@ -67,18 +69,21 @@ const selectDueOfEndpoint = (condition: string): string => `
      FOR UPDATE SKIP LOCKED`;
 
 /**
- * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. The query is a skip
- * scan of the index, so its cost depends on the number of endpoints, not on the number of notifications.
+ * For `WITH RECURSIVE`: each endpoint that has pending notifications without a lease, with their earliest due time. $1
+ * is now. The query is a skip scan of the index, so its cost depends on the number of endpoints and of leases, not on
+ * the number of notifications.
  */
 const PENDING_ENDPOINTS = `endpoints AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
-      WHERE state = 'pending' ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
+      WHERE state = 'pending' AND (leased_until IS NULL OR leased_until <= $1)
+      ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
     UNION ALL
     SELECT further.*
       FROM endpoints
      CROSS JOIN LATERAL (
            SELECT n.merchant_id, n.endpoint, n.next_attempt_at FROM notifications n
-            WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (endpoints.merchant_id, endpoints.endpoint)
+            WHERE n.state = 'pending' AND (n.leased_until IS NULL OR n.leased_until <= $1)
+              AND (n.merchant_id, n.endpoint) > (endpoints.merchant_id, endpoints.endpoint)
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
@@ -88,6 +93,7 @@ const LEASED_NOTIFICATION = {
   leasedUntil: ['leased_until', 'timestamptz'],
   schedulePosition: ['schedule_position', 'int'],
   createdAt: ['created_at', 'timestamptz'],
+  replayedAt: ['replayed_at', 'timestamptz'],
 } as const satisfies ColumnMap<keyof LeasedNotification>;
 
 /**
@@ -140,7 +146,7 @@ const LEASE_DUE = `
               WHERE chosen.is_probe AND c.open_until <= $1 FOR UPDATE OF c SKIP LOCKED)
     RETURNING merchant_id, endpoint
   )
-  UPDATE notifications SET lease_id = $3, leased_until = $2, next_attempt_at = $2
+  UPDATE notifications SET lease_id = $3, leased_until = $2
     FROM (SELECT chosen.id AS chosen_id FROM chosen LEFT JOIN probed USING (merchant_id, endpoint)
            WHERE NOT chosen.is_probe OR probed.endpoint IS NOT NULL) AS allowed
    WHERE id = chosen_id
@@ -164,7 +170,8 @@ export class DeliveryLeaseRepository {
    * - An open circuit allows no notification. A half-open circuit allows one notification, the probe (circuit.ts). The
    *   same statement marks the probe in the circuit. A worker skips an endpoint whose probe another worker is marking.
    *
-   * A leased row is due again at the end of its lease, so a crash of its worker needs no cleanup.
+   * A lease does not change the due time of its row, so the row is due again at the end of the lease, and a crash of its
+   * worker needs no cleanup.
    *
    * A Success is the notification of a successful payment, and a Failed is the notification of a failed payment. A
    * Success is not leased while a Failed of the same session is leased, because the two requests would race and the
@@ -209,10 +216,11 @@ export class DeliveryLeaseRepository {
     );
   }
 
-  /** Returns the earliest due time of all pending notifications, which may be in the future. */
-  async findOldestDue(): Promise<Date | undefined> {
+  /** Returns the earliest due time of all pending notifications without a lease. It may be in the future. */
+  async findOldestDue(now: Date): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
       `WITH RECURSIVE ${PENDING_ENDPOINTS} SELECT min(first_due) AS since FROM endpoints`,
+      [now],
     );
     return row?.since ?? undefined;
   }

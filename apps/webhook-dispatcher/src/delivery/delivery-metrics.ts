@@ -1,38 +1,40 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { metrics, type ObservableCallback } from '@opentelemetry/api';
-import { Clock } from '@svc/kernel';
+import { Clock, type Observe, observeMetrics } from '@svc/kernel';
+import { CircuitRepository } from './circuit.repository.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 
-/**
- * `svc.webhook.due.age`: seconds since the oldest due notification became due, or 0 when no notification is due.
- * `svc.webhook.unsigned`: number of notifications that are not sent because they cannot be signed. It should be 0.
- */
+const NAMES = ['svc.webhook.due.age', 'svc.webhook.unsigned', 'svc.webhook.circuits'] as const;
+
+/** Reports the webhooks that wait, and the circuits of failing endpoints. */
 @Injectable()
 export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {
-  private readonly meter = metrics.getMeter('@svc/webhook-dispatcher');
-  private readonly age = this.meter.createObservableGauge('svc.webhook.due.age', { unit: 's' });
-  private readonly unsigned = this.meter.createObservableGauge('svc.webhook.unsigned', { unit: '{notification}' });
-  private readonly observeAge: ObservableCallback = async (result) => result.observe(await this.oldestDueSeconds());
-  private readonly observeUnsigned: ObservableCallback = async (result) => result.observe(await this.countUnsigned());
+  private stop = (): void => undefined;
 
   constructor(
     @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
+    @Inject(CircuitRepository) private readonly circuits: CircuitRepository,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
-    this.age.addCallback(this.observeAge);
-    this.unsigned.addCallback(this.observeUnsigned);
+    this.stop = observeMetrics(NAMES, (observe) => this.read(observe));
   }
 
   onModuleDestroy(): void {
-    this.age.removeCallback(this.observeAge);
-    this.unsigned.removeCallback(this.observeUnsigned);
+    this.stop();
+  }
+
+  private async read(observe: Observe<(typeof NAMES)[number]>): Promise<void> {
+    observe('svc.webhook.due.age', await this.oldestDueSeconds());
+    observe('svc.webhook.unsigned', await this.countUnsigned());
+    const { open, halfOpen } = await this.circuits.countByState(this.clock.now());
+    observe('svc.webhook.circuits', open, { state: 'open' });
+    observe('svc.webhook.circuits', halfOpen, { state: 'halfOpen' });
   }
 
   async oldestDueSeconds(): Promise<number> {
     const now = this.clock.now();
-    const since = await this.leases.findOldestDue();
+    const since = await this.leases.findOldestDue(now);
     return since ? Math.max(0, now.getTime() - since.getTime()) / 1000 : 0;
   }
 

@@ -214,7 +214,7 @@ describe('a circuit', () => {
     for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
-    await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
+    await new CountFailure(dispatcher.test.dataSource, new CircuitRepository(dispatcher.test.dataSource)).execute(
       failure,
       dispatcher.clock.now(),
     );
@@ -249,7 +249,7 @@ describe('a circuit', () => {
       await insertCircuit(7, HOST, dispatcher.clock.now(), leaseId);
       const failure = { merchantId: 7, endpoint: HOST, leaseId, ...overrides };
       return (
-        await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
+        await new CountFailure(dispatcher.test.dataSource, new CircuitRepository(dispatcher.test.dataSource)).execute(
           failure,
           dispatcher.clock.now(),
         )

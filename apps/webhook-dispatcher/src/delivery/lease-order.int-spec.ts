@@ -1,6 +1,7 @@
 /** Tests the order in which due notifications are leased, and that a lease request skips no endpoint. */
 import { randomUUID } from 'node:crypto';
-import { holdLocks, waitForBlockedBackends } from '@svc/testing';
+import { holdLocks, openTransaction, waitForBlockedBackends } from '@svc/testing';
+import type { DataSource } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { DeliveryLeaseRepository, type LeaseRequest } from './delivery-lease.repository.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -27,8 +28,11 @@ async function recordDue(merchantId: number, endpoint: string, dueForMs: number)
   return id;
 }
 
-async function leaseIds(overrides: Partial<LeaseRequest> = {}): Promise<string[]> {
-  const rows = await new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
+async function leaseIds(
+  overrides: Partial<LeaseRequest> = {},
+  dataSource = dispatcher.test.dataSource,
+): Promise<string[]> {
+  const rows = await new DeliveryLeaseRepository(dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(30 * SECOND),
@@ -54,6 +58,24 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
     for (const [nth, endpoint] of ['a:443', 'b:443', 'c:443', 'd:443'].entries())
       ids.push(await recordDue(merchantId, endpoint, nth * SECOND));
   expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
+});
+
+test('most leases write no index entry, because they change no indexed column and the pages have room', async () => {
+  const payments = Array.from({ length: 40 }, () => dispatcher.newPayment('https://shop.example/hook'));
+  await dispatcher.deliverPayments(...payments);
+  await using transaction = await openTransaction(dispatcher.test.dataSource);
+  const countUpdates = async (): Promise<{ all: number; withIndexEntry: number }> => {
+    const [row] = await transaction.query<[{ all: number; withIndexEntry: number }]>(
+      `SELECT n_tup_upd AS all, n_tup_upd - n_tup_hot_upd AS "withIndexEntry"
+         FROM pg_stat_xact_user_tables WHERE relname = 'notifications'`,
+    );
+    return row;
+  };
+  const before = await countUpdates();
+  await leaseIds({}, transaction as unknown as DataSource);
+  const after = await countUpdates();
+  expect(after.all - before.all).toBe(payments.length);
+  expect(after.withIndexEntry - before.withIndexEntry).toBeLessThan(payments.length / 2);
 });
 
 // The backlog of an endpoint is all notifications that have been due for at least 30 seconds. A permit allows one request
@@ -193,6 +215,19 @@ describe('the age of the oldest due notification', () => {
     await recordDue(7, 'a:443', 2 * SECOND);
     await recordDue(7, 'b:443', 5 * SECOND);
     await recordDue(8, 'a:443', 3 * SECOND);
+    expect(await readOldestDueSeconds()).toBe(5);
+  });
+
+  test('ignores notifications that are being sent until their leases end', async () => {
+    await recordDue(7, 'a:443', 0);
+    await recordDue(7, 'b:443', 2 * SECOND);
+    const leasedUntil = dispatcher.clock.later(3 * SECOND);
+    expect(await leaseIds({ leasedUntil, max: 1 })).toHaveLength(1);
+    dispatcher.clock.advance(3 * SECOND - 1);
+    expect(await readOldestDueSeconds()).toBe(2.999);
+    expect(await leaseIds({ leasedUntil })).toHaveLength(1);
+    expect(await readOldestDueSeconds()).toBe(0);
+    dispatcher.clock.advance(1);
     expect(await readOldestDueSeconds()).toBe(5);
   });
 });

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '@svc/kernel';
-import { continueTrace } from '@svc/messaging';
+import { Clock, createCounter, createHistogram, digestSession, type TraceableReferences } from '@svc/kernel';
+import { addReferencesToSpan, continueTrace } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { WebhookClient } from '../endpoint/webhook-client.js';
+import { classOfResponse } from '../endpoint/response-class.js';
+import { WebhookClient, type WebhookResponse } from '../endpoint/webhook-client.js';
 import { isFailure } from '../retries/circuit.js';
-import { classifyResponse } from '../retries/classify-response.js';
+import { classifyResponse, type DeliveryAttemptResult } from '../retries/classify-response.js';
 import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { CountFailure } from './count-failure.js';
@@ -33,6 +34,10 @@ interface SendOptions {
  */
 @Injectable()
 export class SendNotification {
+  private readonly attemptCounter = createCounter('svc.webhook.attempts');
+  private readonly firstDelay = createHistogram('svc.webhook.first.delay');
+  private readonly deliveryDelay = createHistogram('svc.webhook.delivery.delay');
+
   constructor(
     @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
     @Inject(Clock) private readonly clock: Clock,
@@ -73,6 +78,8 @@ export class SendNotification {
     if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 
+    const references = referencesOf(notification);
+    addReferencesToSpan(references);
     const { body, headers } = signNotification(notification.webhookId, notification, keys, startedAt);
     let response;
     try {
@@ -91,7 +98,9 @@ export class SendNotification {
       random: this.randomness.next(),
     });
     const recorded = await this.attempts.record({ notification, response, result, startedAt, endedAt: now });
+    if (recorded) this.measure(notification, response, result, now);
     const logFields = {
+      ...references,
       notificationId: notification.id,
       outcome: result.outcome,
       state: result.state,
@@ -102,7 +111,28 @@ export class SendNotification {
     if (!recorded) this.log.warn(logFields, 'notification: the lease ended before the result was recorded');
     else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(logFields, 'notification given up');
     else this.log.info(logFields, 'notification attempted');
+    // The hint of a redirect is not logged, because it contains a URL.
+    if (result.outcome === 'acknowledged' && response.hint !== undefined)
+      this.log.warn({ ...logFields, hint: response.hint }, 'notification delivered to an HTML page');
     if (isFailure(response)) await this.recordFailure(notification);
+  }
+
+  /** The delay of a replay is counted from the replay. */
+  private measure(
+    { recipient, schedulePosition, createdAt, replayedAt }: LeasedNotification,
+    response: WebhookResponse,
+    { outcome, state }: DeliveryAttemptResult,
+    now: Date,
+  ): void {
+    const isGivenUp = state === 'exhausted' || state === 'gone';
+    this.attemptCounter.add(1, {
+      recipient,
+      outcome: outcome === 'acknowledged' ? outcome : isGivenUp ? state : 'retry',
+      response: classOfResponse(response),
+    });
+    const delay = Math.max(0, now.getTime() - (replayedAt ?? createdAt).getTime()) / 1_000;
+    if (schedulePosition === 0) this.firstDelay.record(delay, { recipient });
+    if (outcome === 'acknowledged') this.deliveryDelay.record(delay, { recipient });
   }
 
   private async recordFailure({ merchantId, endpoint, leaseId }: LeasedNotification): Promise<void> {
@@ -128,4 +158,10 @@ export class SendNotification {
       'notification cannot be signed: create the missing keys',
     );
   }
+}
+
+/** The references by which an operator finds the payment, as in the log lines of payment-processor. */
+function referencesOf({ paymentReference, sessionId, fields }: LeasedNotification): TraceableReferences {
+  const session = sessionId === null ? {} : { session: digestSession(sessionId) };
+  return { paymentReference, ...session, ...('merchantOrderId' in fields ? { order: fields.merchantOrderId } : {}) };
 }

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
-interface SignedNotification {
+export interface SignedNotification {
   /** The body must be sent byte for byte, because the headers contain a signature of the body. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,21 @@ export function signNotification(
   { apiKey, webhookSecrets }: SigningKeys,
   at: Date,
 ): SignedNotification {
-  const body = buildBody(content, apiKey);
+  return signBody(id, buildBody(content, apiKey), webhookSecrets, at);
+}
+
+/** The headers as a list, for messages: a schema allows no unknown names of members. */
+export function listHeaders(headers: SignedNotification['headers']): { name: string; value: string }[] {
+  return Object.entries(headers).map(([name, value]) => ({ name, value }));
+}
+
+/** The request with a body: the headers of Standard Webhooks (E4), with one signature of each secret. */
+export function signBody(
+  id: string,
+  body: string,
+  webhookSecrets: SigningKeys['webhookSecrets'],
+  at: Date,
+): SignedNotification {
   return {
     body,
     headers: {

@@ -323,7 +323,8 @@ describe('a hostile endpoint', () => {
     // If requests waited for one of the two connections of a host, the last request would wait for twenty attempts.
     const results = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
     for (const { errorClass, durationMs } of results) {
-      expect(errorClass).toBe('timeout');
+      // On a busy machine the connection itself may take too long.
+      expect(errorClass).toMatch(/^(connect-)?timeout$/);
       expect(durationMs).toBeLessThan(MAX_ABORT_MS);
     }
   });

@@ -6,6 +6,7 @@ import {
   type OutboundResponse,
   type Resolve,
 } from '@svc/outbound';
+import { describeResponseHint } from './response-hint.js';
 
 /** The response of an endpoint to one attempt, or the reason why there is no response. */
 export interface WebhookResponse {
@@ -16,6 +17,8 @@ export interface WebhookResponse {
   readonly text?: string;
   /** The reason why there is no status, e.g. `timeout` or `address-refused:private`, or why the body is incomplete. */
   readonly errorClass?: string;
+  /** Explains a response that is probably a mistake of the endpoint's developer. */
+  readonly hint?: string;
   readonly durationMs: number;
 }
 
@@ -65,7 +68,7 @@ export class WebhookClient {
     const { timeoutMs } = this.options;
     const request = { method: 'POST', url, urlText, headers, body, timeoutMs, signal: abortSignal } as const;
     try {
-      return { ...convertResponse(await this.client.call(request)), durationMs: elapsedMs() };
+      return { ...convertResponse(url, await this.client.call(request)), durationMs: elapsedMs() };
     } catch (error) {
       abortSignal.throwIfAborted();
       return { errorClass: classifyError(error), durationMs: elapsedMs() };
@@ -80,16 +83,17 @@ export class WebhookClient {
 /**
  * Only the status decides the result of the attempt. The body is for support, so an incomplete body is not an error.
  */
-function convertResponse({
-  statusCode,
-  headers,
-  body,
-  bodyError,
-}: OutboundResponse): Omit<WebhookResponse, 'durationMs'> {
+function convertResponse(
+  url: URL,
+  { statusCode, headers, body, bodyError }: OutboundResponse,
+): Omit<WebhookResponse, 'durationMs'> {
   const retryAfter = headers['retry-after'];
+  const text = decodeText(body);
+  const hint = describeResponseHint({ statusCode, location: headers.location, text, url });
   return {
     statusCode,
-    text: decodeText(body),
+    text,
+    ...(hint === undefined ? {} : { hint }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(bodyError === undefined ? {} : { errorClass: classifyError(bodyError) }),
   };

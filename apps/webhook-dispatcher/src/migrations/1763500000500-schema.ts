@@ -60,6 +60,9 @@ export class Schema1763500000500 implements MigrationInterface {
     `);
 
     await db.query(`
+      -- The fill factor leaves room on each page for one new version of each row. The version of a lease is written without
+      -- index entries (HOT), because a lease changes no indexed column. The WAL of the version that records a result
+      -- contains only the columns from state on instead of the whole row.
       CREATE TABLE notifications (
         id                uuid        PRIMARY KEY,
         webhook_id        uuid        NOT NULL,
@@ -98,7 +101,7 @@ export class Schema1763500000500 implements MigrationInterface {
         CONSTRAINT notifications_recipient CHECK (
           CASE recipient
             WHEN 'session' THEN type = 'payment' AND session_id IS NOT NULL AND api_version IS NOT NULL
-            WHEN 'site' THEN type IN ('payment', 'refund') AND session_id IS NULL AND api_version IS NULL
+            WHEN 'site' THEN type IN ('payment', 'refund', 'dispute') AND session_id IS NULL AND api_version IS NULL
             ELSE false
           END),
         CONSTRAINT notifications_due_while_pending CHECK ((state = 'pending') = (next_attempt_at IS NOT NULL)),
@@ -107,8 +110,8 @@ export class Schema1763500000500 implements MigrationInterface {
         CONSTRAINT notifications_lease CHECK ((lease_id IS NULL) = (leased_until IS NULL)),
         CONSTRAINT notifications_missing_keys CHECK (
           (unsigned_since IS NULL) = (missing_keys IS NULL) AND missing_keys <@ '{api-key,webhook-secret}' AND missing_keys <> '{}')
-      );
-      COMMENT ON TABLE notifications IS 'Notifications to merchants, with the state of the delivery: one for each final payment of a hosted session, and one for each final payment and each refund of a site whose webhook is enabled.';
+      ) WITH (fillfactor = 55);
+      COMMENT ON TABLE notifications IS 'Notifications to merchants, with the state of the delivery: one for each final payment of a hosted session, and one for each final payment, each refund and each change of a dispute of a site whose webhook is enabled.';
       COMMENT ON COLUMN notifications.webhook_id IS 'The webhook-id header, which is the same in every attempt. Both recipients of one payment get the same header.';
       COMMENT ON COLUMN notifications.recipient IS 'session: the notificationUrl of a session (E2). site: the webhook of a site (M6).';
       COMMENT ON COLUMN notifications.session_id IS 'NULL for a site, because notifications of a site are never superseded.';
@@ -118,26 +121,28 @@ export class Schema1763500000500 implements MigrationInterface {
       COMMENT ON COLUMN notifications.traceparent IS 'Trace of the payment. Each delivery attempt belongs to this trace.';
       COMMENT ON COLUMN notifications.attempt_count IS 'Number of all attempts, which is also the number of the last attempt.';
       COMMENT ON COLUMN notifications.schedule_position IS 'Number of attempts since the retry schedule started. A replay restarts the schedule.';
-      COMMENT ON COLUMN notifications.next_attempt_at IS 'When the next attempt is due. During an attempt, the end of the lease.';
+      COMMENT ON COLUMN notifications.next_attempt_at IS 'When the next attempt is due. A lease does not change it, because it is indexed.';
       COMMENT ON COLUMN notifications.leased_until IS 'End of the lease. Until then only the worker with lease_id may send the notification.';
       COMMENT ON COLUMN notifications.unsigned_since IS 'Time of the first failure to sign. NULL after an attempt that was signed.';
       COMMENT ON COLUMN notifications.missing_keys IS 'Kinds of keys that were missing or could not be decrypted at the last failure to sign.';
       COMMENT ON COLUMN notifications.replayed_at IS 'When a replay last restarted the retry schedule. NULL if no replay did.';
       COMMENT ON COLUMN notifications.replayed_by IS 'id of the request of a merchant that last made the notification due again';
 
-      CREATE UNIQUE INDEX notifications_one_each ON notifications (payment_reference, recipient, webhook_id);
       CREATE INDEX notifications_of_session ON notifications (session_id);
       CREATE INDEX notifications_due_of_merchant ON notifications (merchant_id, endpoint, next_attempt_at) WHERE state = 'pending';
 
+      -- No index guards that a recipient gets one notification of each payment and refund: id is derived from them.
+
       -- The lists of administrators scan these indexes in the order of id. Because of the columns after id, a scan can skip
       -- an entry of another time, state or merchant without reading its row. Skipping a million entries takes about 50 ms.
-      CREATE INDEX notifications_of_merchant_by_id ON notifications (merchant_id, id, created_at, state);
+      CREATE INDEX notifications_of_merchant_by_id ON notifications (merchant_id, id, created_at, state) WHERE state <> 'pending';
       CREATE INDEX notifications_pending ON notifications (id, merchant_id) WHERE state = 'pending';
       CREATE INDEX notifications_undelivered ON notifications (state, id, merchant_id) WHERE state IN ('superseded', 'exhausted', 'gone');
       CREATE INDEX notifications_unsigned ON notifications (id, merchant_id, state) WHERE unsigned_since IS NOT NULL;
 
+      -- For a list of all states, selectInAnyState merges an index of pending notifications and an index of all others.
       -- With these indexes, a page of a merchant's list reads only rows of one site and mode.
-      CREATE INDEX notifications_of_site ON notifications (merchant_id, site_id, mode, id);
+      CREATE INDEX notifications_of_site ON notifications (merchant_id, site_id, mode, id) WHERE state <> 'pending';
       CREATE INDEX notifications_pending_of_site ON notifications (merchant_id, site_id, mode, id) WHERE state = 'pending';
       CREATE INDEX notifications_undelivered_of_site ON notifications (merchant_id, site_id, mode, state, id)
         WHERE state IN ('superseded', 'exhausted', 'gone');
@@ -154,12 +159,14 @@ export class Schema1763500000500 implements MigrationInterface {
         status_code     int         CONSTRAINT delivery_attempts_status_code CHECK (status_code BETWEEN 100 AND 999),
         error_class     text        CONSTRAINT delivery_attempts_error_class CHECK (length(error_class) <= 100),
         response        text        CONSTRAINT delivery_attempts_response CHECK (length(response) <= 2000),
+        hint            text        CONSTRAINT delivery_attempts_hint CHECK (length(hint) <= 2100),
         PRIMARY KEY (notification_id, attempt_number),
         CONSTRAINT delivery_attempts_unanswered CHECK ((outcome = 'unanswered') = (status_code IS NULL)),
         CONSTRAINT delivery_attempts_explained CHECK (outcome <> 'unanswered' OR error_class IS NOT NULL)
       );
       COMMENT ON TABLE delivery_attempts IS 'Append-only log of all delivery attempts and the responses of the endpoints.';
       COMMENT ON COLUMN delivery_attempts.outcome IS 'acknowledged: 2xx. refused: another status. unanswered: no status, and error_class has the reason.';
+      COMMENT ON COLUMN delivery_attempts.hint IS 'Advice for the developer of the endpoint: it responded with an HTML page or a redirect.';
       COMMENT ON COLUMN delivery_attempts.response IS 'First characters of the response, for support. Other merchants must never see it.';
     `);
 
@@ -197,22 +204,20 @@ export class Schema1763500000500 implements MigrationInterface {
       END $$;
       COMMENT ON FUNCTION lock_sessions IS 'Locks these sessions until the transaction ends. Until then no other transaction inserts or replays a notification of these sessions. See replay.repository.ts.';
 
-      CREATE FUNCTION record_notifications(given json, now timestamptz, permitted uuid[], lease uuid, lease_end timestamptz) RETURNS SETOF uuid
-      LANGUAGE plpgsql AS $$
-      DECLARE
-        session_ids uuid[] := ARRAY(SELECT session_id FROM json_populate_recordset(NULL::notifications, given) WHERE session_id IS NOT NULL);
+      CREATE FUNCTION record_notifications(given json, session_ids uuid[], paid_session_ids uuid[], now timestamptz, permitted uuid[], lease uuid, lease_end timestamptz)
+        RETURNS SETOF uuid LANGUAGE plpgsql AS $$
       BEGIN
         -- Wait for the locks first. Each later statement has a new snapshot, so it sees the rows that the previous holder
         -- of the locks committed.
         PERFORM lock_sessions(session_ids);
 
-        -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment and one for each
-        -- refund: a repeated event inserts no second one. Each look-up is a lateral subquery with LIMIT 1, because
+        -- A Failed whose session is paid is superseded. A recipient gets one notification for the payment, for each refund
+        -- and for each change of a dispute: a repeated event inserts no second one. Each look-up is a lateral subquery with LIMIT 1, because
         -- PostgreSQL expects 100 rows from the argument, and would plan an EXISTS as a scan of all notifications.
         RETURN QUERY WITH recorded AS (
           INSERT INTO notifications (${columns}, created_at, state, next_attempt_at, lease_id, leased_until)
           SELECT ${columns}, now, CASE WHEN is_paid THEN 'superseded' ELSE 'pending' END,
-                 CASE WHEN is_paid THEN NULL WHEN is_leased THEN lease_end ELSE now END,
+                 CASE WHEN NOT is_paid THEN now END,
                  CASE WHEN is_leased THEN lease END, CASE WHEN is_leased THEN lease_end END
             FROM (SELECT checked.*, id = ANY(permitted) AND NOT (is_paid OR is_failed_being_sent OR is_circuit_open) AS is_leased
                     FROM (SELECT new.*, success.found IS NOT NULL AS is_paid, failed.found IS NOT NULL AS is_failed_being_sent,
@@ -228,7 +233,7 @@ export class Schema1763500000500 implements MigrationInterface {
                                                 WHERE c.merchant_id = new.merchant_id AND c.endpoint = new.endpoint
                                                   AND c.open_until IS NOT NULL LIMIT 1) AS circuit ON true) AS checked) AS decided
            -- All transactions insert in the same order, so that two batches with the same notifications cannot deadlock.
-           ORDER BY payment_reference, recipient, webhook_id
+           ORDER BY id
           ON CONFLICT DO NOTHING
           RETURNING notifications.id, lease_id)
         SELECT recorded.id FROM recorded WHERE lease_id IS NOT NULL;
@@ -236,11 +241,10 @@ export class Schema1763500000500 implements MigrationInterface {
         -- A Success supersedes each Failed of its session. The lease of such a Failed stays: the process that is sending it
         -- finishes, and only then the Success is sent.
         UPDATE notifications SET state = 'superseded', next_attempt_at = NULL
-         WHERE session_id IN (SELECT new.session_id FROM json_populate_recordset(NULL::notifications, given) AS new
-                               WHERE new.payment_status = 'Success')
+         WHERE session_id = ANY(paid_session_ids)
            AND payment_status = 'Failed' AND state IN ('pending', 'exhausted', 'gone');
       END $$;
-      COMMENT ON FUNCTION record_notifications IS 'Inserts notifications in one round trip, see record-notifications.ts. A notification for which the worker has a permit is inserted with the lease of the worker, if no rule prevents it. The function returns the ids of the leased notifications.';
+      COMMENT ON FUNCTION record_notifications IS 'Inserts notifications in one round trip, see record-notifications.ts. A notification for which the worker has a permit is inserted with the lease of the worker, if no rule prevents it. The function returns the ids of the leased notifications. The sessions are parameters, because reading them from the notifications takes longer.';
     `);
   }
 

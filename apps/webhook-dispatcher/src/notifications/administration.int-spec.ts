@@ -84,6 +84,37 @@ describe('the administration API', () => {
     });
   });
 
+  it('lists the order of a notification, and why its last attempt failed', async () => {
+    receiver.setBehaviours(respondWith(503, {}, 'busy'), respondWith(500, {}, 'out of order'));
+    const sessionId = randomUUID();
+    const payment = dispatcher.newPayment(receiver.url, { sessionId });
+    await dispatcher.deliverPayments(payment);
+    const { merchantOrderId } = payment.source;
+    const list = async () => listNotifications(`?sessionId=${sessionId}`);
+    expect(await list()).toMatchObject([{ orderId: merchantOrderId, lastAttempt: null }]);
+    await dispatcher.runStep();
+    expect(await list()).toMatchObject([{ lastAttempt: { statusCode: 503, errorClass: null } }]);
+    dispatcher.clock.advance(6_000);
+    await dispatcher.runStep();
+    expect(await list()).toMatchObject([
+      { orderId: merchantOrderId, attemptCount: 2, lastAttempt: { statusCode: 500, errorClass: null } },
+    ]);
+  });
+
+  it('shows the end of the lease as the time of the next attempt while a notification is being sent', async () => {
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
+    const { id } = await dispatcher.getNotificationRow(payment);
+    const readNextAttemptAt = async (): Promise<unknown> =>
+      (await dispatcher.requestAdmin('GET', `/${id}`)).body['nextAttemptAt'];
+    expect(await readNextAttemptAt()).toBe(dispatcher.clock.nowISO());
+    await dispatcher.test.dataSource.query(
+      `UPDATE notifications SET lease_id = gen_random_uuid(), leased_until = $1 WHERE id = $2`,
+      [dispatcher.clock.later(30_000), id],
+    );
+    expect(await readNextAttemptAt()).toBe(dispatcher.clock.later(30_000).toISOString());
+  });
+
   it('lists notifications in pages, newest first, and filters them', async () => {
     const sessionId = randomUUID();
     for (let i = 0; i < 52; i++)

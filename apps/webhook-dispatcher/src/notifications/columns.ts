@@ -27,4 +27,5 @@ export const DELIVERY_ATTEMPT = {
   outcome: ['outcome', 'text'],
   statusCode: ['status_code', 'int'],
   errorClass: ['error_class', 'text'],
+  hint: ['hint', 'text'],
 } as const satisfies ColumnMap;

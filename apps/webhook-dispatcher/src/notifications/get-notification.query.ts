@@ -17,6 +17,8 @@ export interface DeliveryAttempt {
   statusCode: number | null;
   /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
   errorClass: string | null;
+  /** Advice if the response is probably a mistake of the endpoint: an HTML page, or a redirect. */
+  hint: string | null;
   /** The beginning of the response body, at most 2000 characters. */
   response: string | null;
 }

@@ -17,7 +17,7 @@ export interface NotificationSummary {
   webhookId: string;
   /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
   recipient: Recipient;
-  /** Only a site receives notifications of type `refund`. */
+  /** Only a site receives notifications of the types `refund` and `dispute`. */
   type: PaymentNotification['type'];
   merchantId: number;
   siteId: number;
@@ -27,6 +27,8 @@ export interface NotificationSummary {
   /** Service payment id, 18 characters (C3). */
   paymentReference: string;
   paymentStatus: PaymentStatusText;
+  /** The merchant's own reference: `merchantOrderId` of a session, `externalReference` of an invoice. Null if there is none. */
+  orderId: string | null;
   /** Null if the recipient is a site. */
   apiVersion: HostedApiVersion | null;
   url: string;
@@ -47,9 +49,22 @@ export interface NotificationSummary {
   missingKeys: readonly SigningPurpose[] | null;
 }
 
+/** A notification of a list, with the result of its last attempt. */
+export interface ListedNotification extends NotificationSummary {
+  /** Null before the first attempt. */
+  lastAttempt: {
+    /** Null if the endpoint did not respond: see errorClass. */
+    statusCode: number | null;
+    /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
+    errorClass: string | null;
+    /** Advice if the response is probably a mistake of the endpoint: an HTML page, or a redirect. */
+    hint: string | null;
+  } | null;
+}
+
 export interface NotificationPage {
   /** Newest first, at most 50. */
-  notifications: NotificationSummary[];
+  notifications: ListedNotification[];
   /** Pass this id as `after` to read the next page. Null on the last page. */
   after: string | null;
 }
@@ -70,11 +85,27 @@ export interface NotificationQuery {
 const PAGE_SIZE = 50;
 /** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Larger than every id. */
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 const { endpoint: _endpoint, fields: _fields, traceparent: _traceparent, ...SUMMARY } = NOTIFICATION;
 export const SUMMARY_COLUMNS = `${selectedColumns(SUMMARY)}, state, attempt_count AS "attemptCount",
-  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
-  unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
+  CASE WHEN state = 'pending' THEN greatest(next_attempt_at, leased_until) END AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
+  unsigned_since AS "unsignedSince", missing_keys AS "missingKeys",
+  nullif(coalesce(fields->>'merchantOrderId', fields->>'invoiceExternalReference'), '') AS "orderId"`;
+
+/**
+ * SQL for a page of notifications in any state, for one merchant or site. The indexes of a merchant or site contain
+ * either the pending notifications or all others, so that a new notification is written into only one of them. Each part
+ * reads at most the rows of a page from its index.
+ *
+ * @param select a SELECT of notifications with the table alias `n`, which ends with a condition
+ * @param order the order by the column `id` of the SELECT, and the limit
+ */
+export function selectInAnyState(select: string, order: string): string {
+  return `SELECT * FROM (
+      (${select} AND n.state = 'pending' ${order}) UNION ALL (${select} AND n.state <> 'pending' ${order})) AS either ${order}`;
+}
 
 /**
  * Ids are ordered by the time of the payment, so the index scan of a page begins at `after`. Therefore every page costs
@@ -82,12 +113,36 @@ export const SUMMARY_COLUMNS = `${selectedColumns(SUMMARY)}, state, attempt_coun
  */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
   const { conditions, parameters } = buildFilter(query);
+  const select = `SELECT ${SUMMARY_COLUMNS} FROM notifications n WHERE ${['true', ...conditions].join(' AND ')}`;
+  const order = `ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`;
+  const { merchantId, state, sessionId, unsigned } = query;
+  // The primary key, and the indexes of a session and of missing keys, contain notifications in all states.
+  const isListOfMerchant =
+    merchantId !== undefined && [state, sessionId, unsigned].every((filter) => filter === undefined);
   const rows = await dataSource.query<NotificationSummary[]>(
-    `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`,
+    isListOfMerchant ? selectInAnyState(select, order) : `${select} ${order}`,
     parameters,
   );
-  const notifications = rows.slice(0, PAGE_SIZE);
-  return { notifications, after: rows.length > PAGE_SIZE ? notifications.at(-1)!.id : null };
+  const page = rows.slice(0, PAGE_SIZE);
+  const lastAttempts = await findLastAttempts(dataSource, page);
+  const notifications = page.map((row) => ({ ...row, lastAttempt: lastAttempts.get(row.id) ?? null }));
+  return { notifications, after: rows.length > PAGE_SIZE ? page.at(-1)!.id : null };
+}
+
+/** The results of the last attempts, by the id of the notification. */
+export async function findLastAttempts(
+  dataSource: DataSource,
+  notifications: readonly Pick<NotificationSummary, 'id' | 'attemptCount'>[],
+): Promise<Map<string, ListedNotification['lastAttempt']>> {
+  const attempted = notifications.filter(({ attemptCount }) => attemptCount > 0);
+  if (attempted.length === 0) return new Map();
+  const rows = await dataSource.query<(NonNullable<ListedNotification['lastAttempt']> & { id: string })[]>(
+    `SELECT notification_id AS id, status_code AS "statusCode", error_class AS "errorClass", hint
+       FROM unnest($1::uuid[], $2::int[]) AS last (id, number)
+       JOIN delivery_attempts ON notification_id = last.id AND attempt_number = last.number`,
+    [attempted.map(({ id }) => id), attempted.map(({ attemptCount }) => attemptCount)],
+  );
+  return new Map(rows.map(({ id, ...attempt }) => [id, attempt]));
 }
 
 function buildFilter({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
@@ -107,8 +162,8 @@ function buildFilter({ state, merchantId, sessionId, unsigned, after }: Notifica
   const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // Without a lower limit, PostgreSQL estimates that a third of the rows match, and sorts the whole table.
-    [`id > '${FIRST_ID}' AND id <`, after],
+    // Without both limits, PostgreSQL estimates that at least a third of the rows match, and sorts them.
+    [`id > '${FIRST_ID}' AND id <`, after ?? LAST_ID],
   ];
   const active = filters.filter(([, value]) => value !== undefined);
   return {

@@ -18,13 +18,19 @@ export class NotificationRepository {
     now: Date,
     { lease, permitted }: Reservation,
   ): Promise<Set<string>> {
-    const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4, $5) AS id`, [
-      JSON.stringify(notifications.map(toRow)),
-      now,
-      permitted.map(({ id }) => id),
-      lease.leaseId,
-      lease.leasedUntil,
-    ]);
+    const ofSessions = notifications.filter(({ sessionId }) => sessionId !== null);
+    const leased = await db.query<{ id: string }[]>(
+      `SELECT * FROM record_notifications($1, $2, $3, $4, $5, $6, $7) AS id`,
+      [
+        JSON.stringify(notifications.map(toRow)),
+        ofSessions.map(({ sessionId }) => sessionId),
+        ofSessions.flatMap(({ sessionId, paymentStatus }) => (paymentStatus === 'Success' ? [sessionId] : [])),
+        now,
+        permitted.map(({ id }) => id),
+        lease.leaseId,
+        lease.leasedUntil,
+      ],
+    );
     return new Set(leased.map(({ id }) => id));
   }
 }

@@ -1,5 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  DisputeChangedV1,
+  type DisputedPayment,
   type EventEnvelope,
   PaymentFailedV1,
   PaymentReversedV1,
@@ -14,9 +16,10 @@ import type { EntityManager } from 'typeorm';
 import { RecordNotifications } from './record-notifications.js';
 
 /**
- * Records notifications of final payments, refunds and reversed charges, in any order of the events. Events may be
- * replayed, because a unique index (notifications_one_each) allows each recipient only one notification of a payment
- * and one notification of each refund, even if the URL has changed. A superseded notification stays superseded.
+ * Records notifications of final payments, refunds, reversed charges and disputes, in any order of the events. Events may
+ * be replayed, because the id of a notification is derived from the payment, refund or change of a dispute and from the
+ * recipient: a recipient gets one notification of each, even if the URL has changed. A superseded notification stays
+ * superseded.
  */
 @Controller()
 export class NotificationsConsumer {
@@ -44,6 +47,11 @@ export class NotificationsConsumer {
 
   @EventPattern(RefundFailedV1, { idempotent: true })
   async refundFailed(events: EventEnvelope<RefundedPayment>[], { connection }: IdempotentContext): Promise<void> {
+    await this.record(events, connection);
+  }
+
+  @EventPattern(DisputeChangedV1, { idempotent: true })
+  async disputeChanged(events: EventEnvelope<DisputedPayment>[], { connection }: IdempotentContext): Promise<void> {
     await this.record(events, connection);
   }
 

@@ -57,7 +57,7 @@ export class RecordNotifications {
   }
 }
 
-/** A session has notifications of final payments. A site also has notifications of refunds. */
+/** A session has notifications of final payments. A site also has notifications of refunds and disputes. */
 async function buildNotifications(
   db: Pick<EntityManager, 'query'>,
   events: readonly PaymentEvent[],

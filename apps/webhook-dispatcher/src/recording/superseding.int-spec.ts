@@ -223,10 +223,11 @@ describe('when concurrent transactions record a Failed and a Success of one sess
   it('the recording of the Success waits for an uncommitted lease of the Failed', async () => {
     await dispatcher.deliverPayments(failed);
     await using leasing = await openTransaction(dispatcher.test.dataSource);
-    await leasing.query(
-      `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
-      [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
-    );
+    await leasing.query(`UPDATE notifications SET lease_id = $2, leased_until = $3 WHERE payment_reference = $1`, [
+      failed.paymentReference,
+      randomUUID(),
+      dispatcher.clock.later(30 * SECOND),
+    ]);
     const recording = dispatcher.deliverPayments(succeeded);
     await waitForBlockedBackends(dispatcher.test.dataSource, 1);
     await leasing.commit();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DeliveryOwner, PaymentStatusText } from '@svc/contracts';
 import type { EntityManager } from 'typeorm';
+import { selectInAnyState } from '../notifications/list-notifications.query.js';
 import type { NotificationState } from '../notifications/notification.js';
 import type { ReplayManyRequest } from './replay-many.request.js';
 
@@ -109,9 +110,11 @@ export class ReplayRepository {
     state: string | undefined,
   ): Promise<ReplayableNotification[]> {
     return tx.query(
-      `SELECT id, session_id AS "sessionId" FROM notifications
-        WHERE merchant_id = $1 AND id > $2 AND created_at >= $3 AND ($4::text IS NULL OR endpoint = $4) AND ($5::text IS NULL OR state = $5)
-        ORDER BY id LIMIT ${REPLAY_PAGE_SIZE}`,
+      selectInAnyState(
+        `SELECT id, session_id AS "sessionId" FROM notifications n
+          WHERE merchant_id = $1 AND id > $2 AND created_at >= $3 AND ($4::text IS NULL OR endpoint = $4) AND ($5::text IS NULL OR state = $5)`,
+        `ORDER BY id LIMIT ${REPLAY_PAGE_SIZE}`,
+      ),
       [merchantId, after, since, endpoint, state ?? null],
     );
   }

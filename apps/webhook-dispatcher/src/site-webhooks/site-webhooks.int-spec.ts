@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, type PaymentNotification, type PaymentSnapshot } from '@svc/contracts';
-import { buildPaymentNotification } from '@svc/kernel';
-import { aPayment as newPartnerPayment, refundOf } from '@svc/testing';
+import { buildPaymentNotification, newUuidAt } from '@svc/kernel';
+import { aPayment as newPartnerPayment, disputeOf, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { type ReceivedRequest, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 
@@ -63,10 +63,11 @@ describe('the webhook of a site (M6)', () => {
     }
   });
 
-  it('receives the members of a payment and of a refund in a fixed order', async () => {
+  it('receives the members of a payment, of a refund and of a dispute in a fixed order', async () => {
     const payment = newInvoicePayment();
     await dispatcher.deliverPayments(payment);
     await dispatcher.test.deliver(refundOf(payment));
+    await dispatcher.test.deliver(disputeOf(payment));
     await sendAll();
     const members = [
       ...['type', 'invoiceReference', 'invoiceExternalReference', 'currencyISOCode', 'invoicedAmount'],
@@ -74,8 +75,11 @@ describe('the webhook of a site (M6)', () => {
       ...['customer', 'siteId'],
     ];
     const bodies = siteEndpoint.received.map(readNotification).toSorted((a, b) => a.type.localeCompare(b.type));
-    expect(bodies.map((body) => Object.keys(body))).toEqual([members, [...members, 'refund']]);
-    expect(Object.keys((bodies[1] as unknown as { refund: object }).refund)).toEqual([
+    expect(bodies.map((body) => Object.keys(body))).toEqual([[...members, 'dispute'], members, [...members, 'refund']]);
+    expect(Object.keys((bodies[0] as unknown as { dispute: object }).dispute)).toEqual([
+      ...['disputeReference', 'stage', 'amount', 'reason', 'respondByUTCDate', 'createdUTCDate'],
+    ]);
+    expect(Object.keys((bodies[2] as unknown as { refund: object }).refund)).toEqual([
       ...['refundReference', 'amount', 'status', 'createdUTCDate'],
     ]);
   });
@@ -168,6 +172,27 @@ describe('the webhook of a site (M6)', () => {
     }
     expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
     expect(siteEndpoint.received).toHaveLength(4);
+  });
+
+  it('receives each change of a dispute once, but the session’s notificationUrl does not receive it (M8)', async () => {
+    const payment = newHostedPayment();
+    await dispatcher.deliverPayments(payment);
+    const opened = disputeOf(payment, { stage: 'opened' });
+    const { disputeReference } = opened.payload.dispute;
+    const changeReference = newUuidAt(new Date('2026-03-01T10:07:00.000Z'));
+    const changedUTCDate = '2026-03-01T10:07:00.000Z';
+    const debited = disputeOf(payment, { disputeReference, changeReference, changedUTCDate }, 2);
+    for (const event of [debited, opened, opened, debited]) {
+      await dispatcher.test.deliver(event);
+      await sendAll();
+    }
+    const received = siteEndpoint.received.filter((request) => readNotification(request).type === 'dispute');
+    expect(received.map(webhookIdOf)).toEqual([debited, opened].map(({ payload }) => payload.dispute.changeReference));
+    const { changeReference: _, changedUTCDate: __, ...dispute } = debited.payload.dispute;
+    const { notification } = buildPaymentNotification(payment);
+    expect(verifyWebhook(received[0]!, WEBHOOK_SECRET)).toEqual({ ...notification, type: 'dispute', dispute });
+    expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
+    expect(siteEndpoint.received).toHaveLength(3);
   });
 
   it('receives a payment once, even if its event is repeated, and even if the URL has changed meanwhile', async () => {

@@ -1,4 +1,4 @@
-import { describeKeyProblem, hasApiKeyFormat, hashApiKey, newApiKey } from './api-key.js';
+import { createKeyError, hasApiKeyFormat, hashApiKey, newApiKey } from './api-key.js';
 
 describe('an API key', () => {
   it.each([
@@ -42,29 +42,37 @@ describe('an API key', () => {
     expect(hasApiKeyFormat(text)).toBe(false);
   });
 
-  it.each([
-    [undefined, 'The header x-api-key is missing.'],
-    ['', 'The header x-api-key is missing.'],
-    [['a', 'b'], 'The header x-api-key was sent more than once.'],
-    [`whsec_${random}`, 'x-api-key has a webhook secret: send the API key.'],
-    [`svc_live_partner_${random}`, 'x-api-key has the key of a partner: send one of a site or a merchant.'],
+  const FORM =
+    'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.';
+  it.each<[unknown, string, string]>([
+    [undefined, 'key-missing', 'The header x-api-key is missing.'],
+    ['', 'key-missing', 'The header x-api-key is missing.'],
+    [['a', 'b'], 'key-malformed', 'The header x-api-key was sent more than once.'],
+    [`whsec_${random}`, 'key-malformed', 'x-api-key has a webhook secret: send the API key.'],
     [
-      `svc_admin_${random}`,
-      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
+      `svc_live_partner_${random}`,
+      'merchant-key-needed',
+      'x-api-key has the key of a partner: send one of a site or a merchant.',
     ],
-    [
-      `key=svc_live_partner_${random}`,
-      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
-    ],
-    [
-      `svc_test_site_${random.slice(1)}`,
-      'x-api-key has no key: one of a site or a merchant is svc_test_site_ or svc_live_site_ and 43 more characters.',
-    ],
+    [`svc_admin_${random}`, 'key-malformed', FORM],
+    [`svc_test_admin_${random}`, 'key-malformed', FORM],
+    [`key=svc_live_partner_${random}`, 'key-malformed', FORM],
+    [`svc_test_site_${random.slice(1)}`, 'key-malformed', FORM],
     [
       `svc_test_merchant_${random}`,
+      'invalid',
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
     ],
-  ])('is rejected if the header is %j, with the message: %s', (header, message) => {
-    expect(describeKeyProblem(header, ['site', 'merchant'])).toBe(message);
+  ])('is rejected if the header is %j, with the error credentials.%s and the message: %s', (header, code, message) => {
+    const error = createKeyError(header, ['site', 'merchant']);
+    expect([error.code, error.message, error.entry.httpStatus]).toEqual([`credentials.${code}`, message, 401]);
+  });
+
+  it.each(['merchant', 'site'])('of a %s is rejected where the key of a partner is needed', (kind) => {
+    const { code, message } = createKeyError(`svc_test_${kind}_${random}`, ['partner']);
+    expect([code, message]).toEqual([
+      'credentials.partner-key-needed',
+      `x-api-key has the key of a ${kind}: send one of a partner.`,
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Mode } from '@svc/contracts';
+import type { ErrorCode, Mode } from '@svc/contracts';
+import { DomainError } from '@svc/kernel';
 
 /** Owner of an API key (A6): a partner on the main API, a merchant with all its sites, or one site. */
 type ApiKeyKind = 'partner' | 'merchant' | 'site';
@@ -22,20 +23,36 @@ export function hasApiKeyFormat(text: unknown): text is string {
 }
 
 /**
- * The reason why a key was rejected, for the client that sent it. The message describes only the text that was sent. It
- * does not reveal whether such a key exists or who owns it.
+ * The error for a rejected key. Its code and message describe only the text that was sent. They do not reveal whether
+ * such a key exists or who owns it.
  *
  * @param kinds kinds of keys that are accepted
  */
-export function describeKeyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
-  if (apiKey === undefined || apiKey === '') return 'The header x-api-key is missing.';
-  if (typeof apiKey !== 'string') return 'The header x-api-key was sent more than once.';
-  if (apiKey.startsWith('whsec_')) return 'x-api-key has a webhook secret: send the API key.';
+export function createKeyError(apiKey: unknown, kinds: readonly ApiKeyKind[]): DomainError {
+  const newError = (code: ErrorCode, message: string): DomainError => new DomainError(code, { message });
+  if (apiKey === undefined || apiKey === '')
+    return newError('credentials.key-missing', 'The header x-api-key is missing.');
+  if (typeof apiKey !== 'string')
+    return newError('credentials.key-malformed', 'The header x-api-key was sent more than once.');
+  if (apiKey.startsWith('whsec_'))
+    return newError('credentials.key-malformed', 'x-api-key has a webhook secret: send the API key.');
   const acceptedKinds = kinds.map((kind) => `a ${kind}`).join(' or ');
   const kind = /^svc_(?:test|live)_([a-z]+)_/.exec(apiKey)?.[1];
-  if (kind !== undefined && !kinds.some((each) => each === kind))
-    return `x-api-key has the key of a ${kind}: send one of ${acceptedKinds}.`;
+  if (kind !== undefined && isApiKeyKind(kind) && !kinds.includes(kind)) {
+    const code = kind === 'partner' ? 'credentials.merchant-key-needed' : 'credentials.partner-key-needed';
+    return newError(code, `x-api-key has the key of a ${kind}: send one of ${acceptedKinds}.`);
+  }
   if (!hasApiKeyFormat(apiKey))
-    return `x-api-key has no key: one of ${acceptedKinds} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
-  return `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${acceptedKinds}.`;
+    return newError(
+      'credentials.key-malformed',
+      `x-api-key has no key: one of ${acceptedKinds} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`,
+    );
+  return newError(
+    'credentials.invalid',
+    `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${acceptedKinds}.`,
+  );
+}
+
+function isApiKeyKind(text: string): text is ApiKeyKind {
+  return text === 'partner' || text === 'merchant' || text === 'site';
 }

@@ -24,6 +24,7 @@ export class CredentialsConsumer {
         require_api_key: site.requireApiKey,
         allowed_hosts: JSON.stringify(site.allowedHosts),
         keyless_mode: site.keylessMode,
+        challenge_payers: site.challengePayers,
       });
     }
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { ApiKeyChangedV1, type Mode, SiteChangedV1 } from '@svc/contracts';
 import { ServiceConfig } from '@svc/service';
-import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { anEvent, SERVICE_SECURITY_HEADERS, startTestService, type TestService } from '@svc/testing';
 import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
 import { findActiveKeys } from './active-keys.js';
 import { hashApiKey, newApiKey } from './api-key.js';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await service.deliver(
     anEvent(SiteChangedV1, String(SITE), 1, {
       ...{ merchantId: MERCHANT, siteId: SITE, merchantName: 'Karoo Books', siteReference: 'WEB', name: 'Shop' },
-      ...{ requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false },
+      ...{ requireApiKey: true, allowedHosts: [], keylessMode: 'test', webhookEnabled: false, challengePayers: false },
     }),
   );
 });
@@ -108,6 +108,68 @@ test('the guard responds 401 to an unknown or revoked key on any path, and 400 t
   const key = await publishKey();
   for (const path of ['x/', `${MERCHANT}/sites/x/`, `${OTHER_MERCHANT}/sites/x/`, `0${MERCHANT}/`])
     expect(await getCaller(path, keyHeader(key))).toBe(400);
+});
+
+test('a 403 tells the holder of a valid key which id in the path is not of the key, the same whether it exists or not', async () => {
+  const key = await publishKey(SITE);
+  const readError = async (path: string): Promise<unknown> => {
+    const url = `/merchants/${path}caller`;
+    const { statusCode, headers, body } = await service.service.app.inject({
+      method: 'GET',
+      url,
+      headers: keyHeader(key),
+    });
+    expect([statusCode, headers['content-type'], headers['x-error-code'], headers['link']]).toEqual([
+      403,
+      'application/problem+json; charset=utf-8',
+      'credentials.forbidden',
+      '</errors/credentials.forbidden>; rel="help"',
+    ]);
+    const { instance, ...problem } = JSON.parse(body) as { instance: string };
+    expect(instance).toBe(headers['x-request-id']);
+    return problem;
+  };
+  const newProblem = (detail: string): unknown => ({
+    type: '/errors/credentials.forbidden',
+    title: 'These credentials do not allow this.',
+    status: 403,
+    code: 'credentials.forbidden',
+    detail,
+    errors: [{ errorReference: '40', message: detail }],
+  });
+  for (const id of [OTHER_MERCHANT, 9999])
+    expect(await readError(`${id}/`)).toEqual(
+      newProblem(
+        `The API key is not of merchant ${id}. Send the merchantId of the key in the path, or a key of that merchant.`,
+      ),
+    );
+  for (const id of [OTHER_SITE, 9999])
+    expect(await readError(`${MERCHANT}/sites/${id}/`)).toEqual(
+      newProblem(`The API key is not of site ${id}. Send the siteId of the key in the path, or a key of that site.`),
+    );
+});
+
+test.each([
+  [{}, 'credentials.key-missing'],
+  [{ 'x-api-key': '' }, 'credentials.key-missing'],
+  [{ authorization: 'Basic x' }, 'credentials.key-missing'],
+  [{ 'x-api-key': 'svc_test_site_cut' }, 'credentials.key-malformed'],
+  [{ authorization: 'Bearer eyJhbGciOiJFUzI1NiJ9.e30.x' }, 'credentials.key-malformed'],
+  [{ 'x-api-key': newApiKey('partner', 'test') }, 'credentials.merchant-key-needed'],
+  [{ authorization: `Bearer ${newApiKey('partner', 'live')}` }, 'credentials.merchant-key-needed'],
+  [{ 'x-api-key': newApiKey('site', 'test') }, 'credentials.invalid'],
+])('the 401 to the headers %j has no body, and its headers contain the code %s', async (headers, code) => {
+  const url = `/merchants/${MERCHANT}/caller`;
+  const response = await service.service.app.inject({ method: 'GET', url, headers });
+  const { 'x-request-id': requestId, date: _date, connection: _connection, ...rest } = response.headers;
+  expect([response.statusCode, response.body, requestId]).toEqual([401, '', expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  expect(rest).toEqual({
+    ...SERVICE_SECURITY_HEADERS,
+    'cache-control': 'no-store',
+    'content-length': '0',
+    'x-error-code': code,
+    link: `</errors/${code}>; rel="help"`,
+  });
 });
 
 test('an open connection continues only with a key that exists and is not revoked', async () => {

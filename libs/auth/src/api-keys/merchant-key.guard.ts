@@ -2,7 +2,7 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import type { Mode } from '@svc/contracts';
 import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from './api-key.js';
+import { createKeyError, hasApiKeyFormat, hashApiKey } from './api-key.js';
 
 /** The data that a key of a merchant or site may read and change on the path of its request. */
 export interface AuthenticatedMerchant {
@@ -45,6 +45,9 @@ interface KeyRow {
  * `known_api_keys`.
  *
  * @throws credentials.invalid
+ * @throws credentials.key-missing
+ * @throws credentials.key-malformed
+ * @throws credentials.merchant-key-needed
  * @throws credentials.forbidden The key is of another merchant, or of another site than the site in the path.
  * @throws request.invalid merchantId or siteId is not a number.
  */
@@ -59,14 +62,14 @@ export class MerchantKeyGuard implements CanActivate {
     const apiKey = readApiKey(request);
     const key = await this.findKey(apiKey, siteId);
     // The response has no body (C5). The message is only written to the log.
-    if (!key)
-      throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
+    if (!key) throw createKeyError(apiKey, ['merchant', 'site']);
     const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
       .map(([field]) => ({ field, message: `${field} must be a number` }));
     if (fields.length > 0) throw new DomainError('request.invalid', { fields });
-    const isForeignSite = isSitePath && key.siteId !== null && key.siteId !== Number(siteId);
-    if (key.merchantId !== Number(merchantId) || isForeignSite) throw new DomainError('credentials.forbidden');
+    // The same for a merchant or site that does not exist.
+    if (key.merchantId !== Number(merchantId)) throw newForeignKeyError('merchantId', merchantId);
+    if (isSitePath && key.siteId !== null && key.siteId !== Number(siteId)) throw newForeignKeyError('siteId', siteId);
     request.merchant = {
       keyId: key.keyId,
       mode: key.mode,
@@ -87,6 +90,13 @@ export class MerchantKeyGuard implements CanActivate {
     );
     return row;
   }
+}
+
+function newForeignKeyError(parameter: 'merchantId' | 'siteId', id: string | undefined): DomainError {
+  const owner = parameter === 'merchantId' ? 'merchant' : 'site';
+  return new DomainError('credentials.forbidden', {
+    message: `The API key is not of ${owner} ${id}. Send the ${parameter} of the key in the path, or a key of that ${owner}.`,
+  });
 }
 
 function readApiKey({ headers }: MerchantRequest): unknown {

@@ -21,6 +21,7 @@ const SITE: SiteChanged = {
   allowedHosts: [],
   keylessMode: 'test',
   webhookEnabled: false,
+  challengePayers: false,
 };
 const KEYLESS_SITE: SiteChanged = { ...SITE, siteId: 5002, requireApiKey: false, allowedHosts: ['shop.example'] };
 const OTHER_MERCHANT_SITE: SiteChanged = { ...SITE, merchantId: 1002, siteId: 5003, merchantName: 'Other' };
@@ -67,7 +68,7 @@ describe('SiteCredentials', () => {
 
   const authenticate = ({ merchantId, siteId }: SiteChanged, apiKey?: unknown) =>
     credentials.authenticate({ merchantId: String(merchantId), merchantSiteId: String(siteId), apiKey });
-  const INVALID = { code: 'credentials.invalid' } as const;
+  const INVALID = { code: expect.stringMatching(/^credentials[.]/) as string } as const;
 
   it('returns the site for its key', async () => {
     const { apiKey } = await publishNewKey({ kind: 'site' });
@@ -148,41 +149,78 @@ describe('SiteCredentials', () => {
     expect(await authenticate(KEYLESS_SITE, validKey)).toMatchObject({ keyless: false });
   });
 
-  it('rejects an unknown merchant, an unknown site and a wrong key with the same error code', async () => {
+  const rejectionOf = async (headers: SiteCredentialHeaders): Promise<unknown> => {
+    const error: unknown = await credentials.authenticate(headers).catch((rejection: unknown) => rejection);
+    expect(error).toBeInstanceOf(DomainError);
+    const { code, message, entry, fields, retryAfterSeconds, cause } = error as DomainError;
+    expect([entry.httpStatus, fields, retryAfterSeconds, cause]).toEqual([401, [], undefined, undefined]);
+    return [code, message];
+  };
+
+  it('rejects an unknown key with the same error, whether the merchant and the site exist or not', async () => {
+    for (const merchantId of ['1001', '9999'])
+      for (const merchantSiteId of ['5001', '9999'])
+        expect(await rejectionOf({ merchantId, merchantSiteId, apiKey: newApiKey('site', 'test') })).toEqual([
+          'credentials.invalid',
+          'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
+        ]);
+  });
+
+  it('tells the holder of a valid key which header does not belong to the key, not whether the other id exists', async () => {
+    const { apiKey: siteKey } = await publishNewKey({ kind: 'site' });
+    const { apiKey: merchantKey } = await publishNewKey({ kind: 'merchant' });
+    for (const apiKey of [siteKey, merchantKey])
+      for (const merchantId of ['1002', '9999'])
+        expect(await rejectionOf({ merchantId, merchantSiteId: '5003', apiKey })).toEqual([
+          'credentials.invalid',
+          `This key is not of merchant ${merchantId}: send the merchantId of the key, or a key of that merchant.`,
+        ]);
+    // A site of the same merchant, a site of another merchant, and no site.
+    for (const siteId of ['5002', '5003', '9999'])
+      expect(await rejectionOf({ merchantId: '1001', merchantSiteId: siteId, apiKey: siteKey })).toEqual([
+        'credentials.invalid',
+        `This key is not of site ${siteId}: send the merchantSiteId of the key, or a key of that site.`,
+      ]);
+    for (const siteId of ['5003', '9999'])
+      expect(await rejectionOf({ merchantId: '1001', merchantSiteId: siteId, apiKey: merchantKey })).toEqual([
+        'credentials.invalid',
+        `The merchant of this key has no site ${siteId}: send one of its sites in merchantSiteId.`,
+      ]);
+  });
+
+  it('treats a revoked key with wrong ids like a key that never existed', async () => {
+    const { apiKey, event } = await publishNewKey({ kind: 'site' });
+    await publishKey({ ...event, revoked: true }, 2);
+    expect(await rejectionOf({ merchantId: '1001', merchantSiteId: '9999', apiKey })).toEqual([
+      'credentials.invalid',
+      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
+    ]);
+  });
+
+  it('names the header that is missing or malformed', async () => {
     const { apiKey } = await publishNewKey({ kind: 'site' });
-    const KEY_MESSAGE =
-      'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     const numberMessage = (header: string): string => `The header ${header} must be a number, as in 1001.`;
-    const rejectedHeaders: [SiteCredentialHeaders, string][] = [
-      [{ merchantId: '9999', merchantSiteId: '5001', apiKey }, KEY_MESSAGE],
-      [{ merchantId: '1001', merchantSiteId: '9999', apiKey }, KEY_MESSAGE],
-      [{ merchantId: '1002', merchantSiteId: '5001', apiKey }, KEY_MESSAGE],
-      [{ merchantId: '1001', merchantSiteId: '5003', apiKey }, KEY_MESSAGE],
-      [{ merchantId: '1001', merchantSiteId: '5001', apiKey: newApiKey('site', 'test') }, KEY_MESSAGE],
-      ...['1001', '9999'].map((merchantId): [SiteCredentialHeaders, string] => [
-        { merchantId, merchantSiteId: '5001', apiKey: undefined },
-        'There is no such site, or it needs its key in the header x-api-key.',
-      ]),
-      [{ merchantId: undefined, merchantSiteId: '5001', apiKey }, 'The header merchantId is missing.'],
-      [{ merchantId: '1001', merchantSiteId: undefined, apiKey }, 'The header merchantSiteId is missing.'],
-      ...['1001 ', '01001', '1001.0', "1001' OR '1'='1", '9'.repeat(40), ['1001'], 1001].map(
-        (merchantId): [SiteCredentialHeaders, string] => [
-          { merchantId, merchantSiteId: '5001', apiKey },
-          numberMessage('merchantId'),
-        ],
+    const invalid = (change: object, message: string) =>
+      [{ merchantId: '1001', merchantSiteId: '5001', apiKey, ...change }, ['credentials.invalid', message]] as const;
+    for (const [headers, expected] of [
+      invalid({ merchantId: undefined }, 'The header merchantId is missing.'),
+      invalid({ merchantSiteId: undefined }, 'The header merchantSiteId is missing.'),
+      ...['1001 ', '01001', '1001.0', "1001' OR '1'='1", '9'.repeat(40), ['1001'], 1001].map((merchantId) =>
+        invalid({ merchantId }, numberMessage('merchantId')),
       ),
-      [{ merchantId: '1001', merchantSiteId: 5001, apiKey }, numberMessage('merchantSiteId')],
-    ];
-    for (const [headers, expectedMessage] of rejectedHeaders) {
-      const error: unknown = await credentials.authenticate(headers).catch((rejection: unknown) => rejection);
-      expect(error).toBeInstanceOf(DomainError);
-      const { code, message, fields, retryAfterSeconds, cause } = error as DomainError;
-      expect([code, message, fields, retryAfterSeconds, cause]).toEqual([
-        INVALID.code,
-        expectedMessage,
-        [],
-        undefined,
-        undefined,
+      invalid({ merchantSiteId: 5001 }, numberMessage('merchantSiteId')),
+    ])
+      expect(await rejectionOf(headers)).toEqual(expected);
+
+    for (const merchantId of ['1001', '9999']) {
+      const headers = { merchantId, merchantSiteId: '5001', apiKey: undefined };
+      expect(await rejectionOf(headers)).toEqual([
+        'credentials.key-missing',
+        'There is no such site, or it needs its key in the header x-api-key.',
+      ]);
+      expect(await rejectionOf({ ...headers, authorization: `Bearer ${apiKey}` })).toEqual([
+        'credentials.key-missing',
+        'The hosted gateway does not read the header Authorization: send the key of the site or its merchant in x-api-key.',
       ]);
     }
   });

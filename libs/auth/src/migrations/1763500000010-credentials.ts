@@ -10,17 +10,19 @@ export class Credentials1763500000010 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       CREATE TABLE known_sites (
-        merchant_id     bigint  NOT NULL,
-        site_id         bigint  NOT NULL,
-        merchant_name   text    NOT NULL CONSTRAINT known_sites_merchant_name CHECK (length(merchant_name) BETWEEN 1 AND 100),
-        site_reference  text    NOT NULL CONSTRAINT known_sites_site_reference CHECK (length(site_reference) BETWEEN 1 AND 100),
-        name            text    NOT NULL CONSTRAINT known_sites_name CHECK (length(name) BETWEEN 1 AND 100),
-        require_api_key boolean NOT NULL,
-        allowed_hosts   jsonb   NOT NULL,
-        keyless_mode    text    NOT NULL CONSTRAINT known_sites_keyless_mode CHECK (keyless_mode IN ('test', 'live')),
-        version         bigint  NOT NULL,
+        merchant_id      bigint  NOT NULL,
+        site_id          bigint  NOT NULL,
+        merchant_name    text    NOT NULL CONSTRAINT known_sites_merchant_name CHECK (length(merchant_name) BETWEEN 1 AND 100),
+        site_reference   text    NOT NULL CONSTRAINT known_sites_site_reference CHECK (length(site_reference) BETWEEN 1 AND 100),
+        name             text    NOT NULL CONSTRAINT known_sites_name CHECK (length(name) BETWEEN 1 AND 100),
+        require_api_key  boolean NOT NULL,
+        allowed_hosts    jsonb   NOT NULL,
+        keyless_mode     text    NOT NULL CONSTRAINT known_sites_keyless_mode CHECK (keyless_mode IN ('test', 'live')),
+        challenge_payers boolean NOT NULL,
+        version          bigint  NOT NULL,
         PRIMARY KEY (merchant_id, site_id)
       );
+      CREATE INDEX known_sites_challenge_payers ON known_sites (site_id) WHERE challenge_payers;
       CREATE TABLE known_api_keys (
         key_id      uuid    PRIMARY KEY,
         kind        text    NOT NULL CONSTRAINT known_api_keys_kind CHECK (kind IN ('merchant', 'site')),

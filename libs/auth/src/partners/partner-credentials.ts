@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
-import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
+import { Clock, isUuid, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from '../api-keys/api-key.js';
+import { createKeyError, hasApiKeyFormat, hashApiKey } from '../api-keys/api-key.js';
 import { importPublicKey } from './token-key.js';
 
 /** A partner's API key, and the organisation that owns it. */
@@ -28,11 +28,9 @@ export class PartnerCredentials {
     this.tokenKeys = new TtlCache(clock);
   }
 
-  /** Throws `credentials.invalid` for a key that is unknown, revoked, or not a partner's. */
+  /** Throws the error of {@link createKeyError} for a key that is unknown, revoked, or not a partner's. */
   async getPartnerKey(apiKey: unknown): Promise<PartnerKey> {
-    const createError = (): DomainError =>
-      new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['partner']) });
-    if (!hasApiKeyFormat(apiKey)) throw createError();
+    if (!hasApiKeyFormat(apiKey)) throw createKeyError(apiKey, ['partner']);
     const hash = hashApiKey(apiKey);
     const found = await this.partnerKeys.find(hash, async () => {
       const [row] = await this.dataSource.query<PartnerKey[]>(
@@ -42,7 +40,7 @@ export class PartnerCredentials {
       );
       return row;
     });
-    if (!found) throw createError();
+    if (!found) throw createKeyError(apiKey, ['partner']);
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Scope, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
-import { decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import passport from 'passport';
 import passportJwt from 'passport-jwt';
 import { PartnerCredentials } from './partner-credentials.js';
@@ -53,7 +53,7 @@ export class PartnerTokens {
     );
   }
 
-  /** Throws `credentials.invalid` if the token is missing or has any problem. */
+  /** Throws the error of {@link createTokenError} if the token is missing or has any problem. */
   verify(request: TokenRequest): Promise<TokenClaims> {
     return new Promise((resolve, reject) => {
       const authenticate = this.passport.authenticate(
@@ -64,7 +64,9 @@ export class PartnerTokens {
           // A failed query is reported as a database error: it does not mean that the token is invalid.
           else
             reject(
-              error ?? findDatabaseError(rejection) ?? new DomainError('credentials.invalid', { cause: rejection }),
+              error ??
+                findDatabaseError(rejection) ??
+                createTokenError(request.headers['authorization'], this.clock.now(), rejection),
             );
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
@@ -77,6 +79,32 @@ export class PartnerTokens {
     return this.credentials.findTokenKey(readKid(token)).catch((cause: unknown) => {
       throw new KeyQueryError(cause);
     });
+  }
+}
+
+/**
+ * The error for a rejected token. Its code describes only the text that was sent, also the expiry, which any holder of
+ * the token can read. It does not reveal whether identity issued the token.
+ */
+function createTokenError(authorization: unknown, now: Date, cause: unknown): DomainError {
+  const token = /^bearer +(\S.*)$/i.exec(typeof authorization === 'string' ? authorization : '')?.[1];
+  if (token === undefined) return new DomainError('credentials.token-missing', { cause });
+  const expiry = readExpiry(token);
+  if (expiry === undefined) return new DomainError('credentials.token-malformed', { cause });
+  return new DomainError(expiry * 1000 <= now.getTime() ? 'credentials.token-expired' : 'credentials.invalid', {
+    cause,
+  });
+}
+
+/** The claim `exp` of a token that is not verified, in seconds since 1970. Undefined if the text is not a token. */
+function readExpiry(token: string): number | undefined {
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
+  try {
+    decodeProtectedHeader(token);
+    const { exp } = decodeJwt(token);
+    return typeof exp === 'number' ? exp : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   TokenKeyChangedV1,
 } from '@svc/contracts';
 import { ServiceConfig, startService } from '@svc/service';
-import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
+import { anEvent, httpClient, SERVICE_SECURITY_HEADERS, startTestService, type TestService } from '@svc/testing';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { hashApiKey, newApiKey } from '../api-keys/api-key.js';
 import { PartnerCredentials1763500000020 } from '../migrations/1763500000020-partner-credentials.js';
@@ -147,6 +147,29 @@ describe('PartnerGuard', () => {
     expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
+  /** Status, body and all headers, without those that differ for each response. */
+  const describe401 = ({ status, headers, body }: Awaited<ReturnType<typeof call>>): unknown => {
+    const { date: _date, 'x-request-id': _requestId, connection: _connection, ...rest } = headers;
+    return { status, body, headers: rest };
+  };
+  const newEmpty401 = (code: string): unknown => ({
+    status: 401,
+    body: undefined,
+    headers: {
+      ...SERVICE_SECURITY_HEADERS,
+      'cache-control': 'no-store',
+      'content-length': '0',
+      'x-error-code': code,
+      link: `</errors/${code}>; rel="help"`,
+    },
+  });
+
+  it('responds 401 without a body to a token that expired, also if its signature is not of identity', async () => {
+    const exp = Math.floor(service.clock.now().getTime() / 1000) - 1;
+    const response = await call(await signBearerToken({ exp }, await createTokenKey()));
+    expect(describe401(response)).toEqual(newEmpty401('credentials.token-expired'));
+  });
+
   const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signHs256Token = (secret: string | Buffer): string => {
     const head = `${base64url({ alg: 'HS256', kid: tokenKey.kid, typ: 'JWT' })}.${base64url(createClaims())}`;
@@ -238,9 +261,19 @@ describe('PartnerGuard', () => {
     ],
     ['is longer than 4 096 characters', () => signBearerToken({ more: 'x'.repeat(5_000) })],
   ];
-  it.each(invalidTokens)('responds 401 without a body to a token that %s', async (_, createAuthorization) => {
+  const CODES_OF_TEXTS: Readonly<Record<string, string>> = {
+    'is missing': 'credentials.token-missing',
+    'is empty': 'credentials.token-missing',
+    'is sent with the scheme Basic': 'credentials.token-missing',
+    'is not a JWT': 'credentials.token-malformed',
+    'is longer than 4 096 characters': 'credentials.token-malformed',
+    'has no expiry': 'credentials.token-malformed',
+    'expired a second ago': 'credentials.token-expired',
+    'expires now': 'credentials.token-expired',
+  };
+  it.each(invalidTokens)('responds 401 without a body to a token that %s', async (problem, createAuthorization) => {
     const response = await call(await createAuthorization());
-    expect([response.status, response.body, response.headers['content-type']]).toEqual([401, undefined, undefined]);
+    expect(describe401(response)).toEqual(newEmpty401(CODES_OF_TEXTS[problem] ?? 'credentials.invalid'));
     // Afterwards the service still accepts a valid token.
     expect((await call(await signBearerToken())).status).toBe(200);
   });
@@ -248,20 +281,21 @@ describe('PartnerGuard', () => {
   it('responds 401 without a body to a wrong API key, both with and without a valid token', async () => {
     const { apiKey: otherPartnerKey } = await publishPartnerKey({ organisationId: randomUUID() });
     const { apiKey: live } = await publishPartnerKey({ mode: 'live' });
-    const keys = [
-      '',
-      'nonsense',
-      newApiKey('partner', 'test'),
-      newApiKey('merchant', 'test'),
-      otherPartnerKey,
-      live,
-      `${apiKey}x`,
+    const keys: [wrongKey: string, code: string][] = [
+      ['', 'credentials.key-missing'],
+      ['nonsense', 'credentials.key-malformed'],
+      [`${apiKey}x`, 'credentials.key-malformed'],
+      [newApiKey('merchant', 'test'), 'credentials.partner-key-needed'],
+      [newApiKey('site', 'live'), 'credentials.partner-key-needed'],
+      [newApiKey('partner', 'test'), 'credentials.invalid'],
     ];
-    for (const wrongKey of keys) {
-      for (const authorization of [await signBearerToken(), undefined]) {
-        const response = await call(authorization, wrongKey);
-        expect([wrongKey, response.status, response.body]).toEqual([wrongKey, 401, undefined]);
-      }
+    for (const [wrongKey, code] of keys)
+      for (const authorization of [await signBearerToken(), undefined])
+        expect(describe401(await call(authorization, wrongKey))).toEqual(newEmpty401(code));
+    // Valid keys that do not belong to the token.
+    for (const wrongKey of [otherPartnerKey, live]) {
+      expect(describe401(await call(await signBearerToken(), wrongKey))).toEqual(newEmpty401('credentials.invalid'));
+      expect(describe401(await call(undefined, wrongKey))).toEqual(newEmpty401('credentials.token-missing'));
     }
   });
 

@@ -36,6 +36,9 @@ const SCOPE = Symbol('scope of a route');
  * Admits a partner with its API key alone (`x-api-key`), for the routes that issue tokens (A1).
  *
  * @throws credentials.invalid
+ * @throws credentials.key-missing
+ * @throws credentials.key-malformed
+ * @throws credentials.partner-key-needed
  */
 @Injectable()
 export class PartnerKeyGuard implements CanActivate {
@@ -50,10 +53,16 @@ export class PartnerKeyGuard implements CanActivate {
 
 /**
  * Admits partners and their customers. A request has a partner's API key (`x-api-key`) and an identity token, which
- * must have the same organisation and mode (A11, A6). The guard responds with the same 401 to every problem with the
- * key or the token (C5). It responds 403 to a token without the scope of the route. Use {@link ForPartners}.
+ * must have the same organisation and mode (A11, A6). The guard responds 401 with an empty body to every problem
+ * with the key or the token (C5). It responds 403 to a token without the scope of the route. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
+ * @throws credentials.key-missing
+ * @throws credentials.key-malformed
+ * @throws credentials.partner-key-needed
+ * @throws credentials.token-missing
+ * @throws credentials.token-malformed
+ * @throws credentials.token-expired
  * @throws credentials.forbidden The token does not have the scope of the route.
  */
 @Injectable()
@@ -70,7 +79,12 @@ export class PartnerGuard implements CanActivate {
     const claims = await this.tokens.verify(request);
     if (claims.org !== key.organisationId || claims.mode !== key.mode) throw new DomainError('credentials.invalid');
     const scope = this.reflector.getAllAndOverride<Scope>(SCOPE, [context.getHandler(), context.getClass()]);
-    if (!hasScope(claims, scope)) throw new DomainError('credentials.forbidden');
+    if (!hasScope(claims, scope))
+      throw new DomainError('credentials.forbidden', {
+        message: `The identity token has the scopes ${claims.scope}, but this needs ${scope}.${
+          claims.typ === 'customer' ? ' Send the token of the service login, not the token of a customer.' : ''
+        }`,
+      });
     request.partner = {
       organisationId: key.organisationId,
       mode: key.mode,

@@ -70,6 +70,29 @@ export const PAYMENT_ERROR_HELP = {
     repeat: 'Only after the limit was raised, or on another day, as a new payment.',
     where: DECLINED_WHERE,
   },
+  'card.too-many-attempts': {
+    meaning:
+      'A limit against the testing of stolen cards refused the attempt. The bank was not asked, nothing was charged, and no payment was made.',
+    steps: [
+      ['Many payments were declined before.', 'Ask the payer to use another card, or to pay later.'],
+      ['The payer was refused in error.', 'The operator of the platform can release the card.'],
+    ],
+    repeat: 'Only later, or with another card, as a new payment.',
+    where: 'Hosted page, POST /v1/payments and POST /v1/cards. The response does not say which limit was met.',
+  },
+  'challenge.required': {
+    meaning:
+      'The site is under attack, and the pay request of the page has no valid solution of a challenge. No payment was made.',
+    steps: [
+      [
+        'The solution has expired, or was used.',
+        'The page solves another challenge and sends the payment again by itself.',
+      ],
+      ['A program sends the calls of the page.', 'Use the API for partners: it needs no challenge.'],
+    ],
+    repeat: 'Only with the solution of a new challenge. The page does this by itself.',
+    where: 'Hosted page.',
+  },
   'payable.closed': {
     meaning: 'The session was cancelled, or the invoice was closed or replaced. Nothing was charged.',
     steps: [
@@ -153,6 +176,10 @@ export const PAYMENT_ERROR_HELP = {
         'Send `tipAmount` only if the decoded code has `features.tip.enabled`.',
       ],
       ['An order reference is missing.', 'Send `orderReference` if the decoded code requires it.'],
+      [
+        'The stored card belongs to another bank than the one that charges for this merchant.',
+        'Pay with the card data, or with another card.',
+      ],
     ],
     repeat: 'No. Change the named fields.',
     where: 'Hosted page of an invoice and POST /v1/payments.',

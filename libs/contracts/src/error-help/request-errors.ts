@@ -31,6 +31,15 @@ export const REQUEST_ERROR_HELP = {
     repeat: 'No. Change the header first.',
     where: 'Every call with a body.',
   },
+  'request.method-not-allowed': {
+    meaning: 'The path exists, but not with this method. Nothing was done. The header `Allow` lists its methods.',
+    steps: [
+      ['A browser or a tool sends GET by default.', 'Send the method that the reference names, as in `curl -X POST`.'],
+      ['An HTTP client followed a redirect with GET.', 'Use the https address, so that nothing redirects.'],
+    ],
+    repeat: 'No. Change the method first.',
+    where: EVERYWHERE,
+  },
   'request.not-acceptable': {
     meaning: 'The `Accept` header has no media type that this route returns.',
     steps: [
@@ -51,9 +60,14 @@ export const REQUEST_ERROR_HELP = {
         'The notification was resent a moment ago.',
         'Check its attempts first, and wait for the seconds in `Retry-After`.',
       ],
+      [
+        'Many payments of one network are in flight while stolen cards are tested at the site.',
+        'The hosted page sends the payment again by itself, with the same `reference`.',
+      ],
     ],
     repeat: 'Yes, after the seconds in `Retry-After`.',
-    where: 'Merchant payment retrieval and its stream, logins, sessions without a key, resending a notification.',
+    where:
+      'Hosted page, merchant payment retrieval and its stream, logins, sessions without a key, resending a notification.',
   },
   'request.idempotency-conflict': {
     meaning:
@@ -79,34 +93,6 @@ export const REQUEST_ERROR_HELP = {
     repeat: 'No. Open the stream without `Last-Event-ID`.',
     where: 'The stream of payments of a site.',
   },
-  'credentials.invalid': {
-    meaning:
-      'The platform cannot identify the caller. Nothing was done. A 401 of the main API deliberately has no body.',
-    steps: [
-      ['The key is missing or cut off.', 'Send the whole key in the header `x-api-key`.'],
-      [
-        'The key was revoked, or belongs to another platform.',
-        'Compare its prefix with the list of keys; request a new one.',
-      ],
-      ['The identity token has expired.', 'Log in again: a token is valid for 15 minutes.'],
-      [
-        'Key and token belong to different organisations or modes.',
-        'Use a key and a token of the same organisation and mode.',
-      ],
-    ],
-    repeat: 'No. Change the credentials first.',
-    where: EVERYWHERE,
-  },
-  'credentials.forbidden': {
-    meaning: 'The caller is known, but does not have permission. Nothing was done.',
-    steps: [
-      ["Another merchant's id, or another site's, in the path.", 'Use the ids that the key belongs to.'],
-      ['A customer token where a service token is needed.', 'Use the token of the service login.'],
-      ['Vouchers or external payments without a grant.', 'Ask the merchant to grant them to your organisation.'],
-    ],
-    repeat: 'No.',
-    where: 'Main API, business API and the hosted page.',
-  },
   'resource.not-found': {
     meaning: 'The resource does not exist, or belongs to another account.',
     steps: [
@@ -129,6 +115,16 @@ export const REQUEST_ERROR_HELP = {
     ],
     repeat: 'No, unless the state changes.',
     where: 'Administration, users, resending a notification.',
+  },
+  'look.logo-unusable': {
+    meaning: 'The image cannot be the logo of a merchant. The logo did not change.',
+    steps: [
+      ['The file is broken, or has another type than the header says.', 'Export the logo again as PNG, JPEG or WebP.'],
+      ['The image is animated.', 'Send an image with one picture.'],
+      ['A side has more than 4096 pixels.', 'Make it smaller: the page shows at most 240 x 56 pixels.'],
+    ],
+    repeat: 'No. Send another image.',
+    where: 'Administration: the logo of a merchant.',
   },
   'webhook.no-signing-key': {
     meaning: 'The site has no key to sign webhooks, so the result could not be reported. No session was created.',

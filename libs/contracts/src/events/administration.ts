@@ -1,13 +1,16 @@
 import { type EventType, eventType } from './envelope.js';
 
 /**
- * A successful request of an administrator that changed or sent something in a service. identity appends it to the
- * audit log (A10). It never contains a secret.
+ * A successful request of an administrator, or of a person of a merchant in the console, that changed or sent something
+ * in a service. identity appends it to the audit log (A10). It never contains a secret.
  */
 export interface Administered {
   /** What was done, for example `merchant-account.set`. */
   action: string;
-  /** `admin:` and the beginning of the SHA-256 of the administration key. */
+  /**
+   * `admin:` and the beginning of the SHA-256 of the administration key; `person:` and the id of the person; or `schedule`
+   * for the end of a replaced credential.
+   */
   actor: string;
   /** `x-request-id` of the response (C8). */
   requestId: string;
@@ -40,6 +43,9 @@ export const PaymentHistoryAdministeredV1 = eventType<Administered>('payment-his
 /** A request of an administrator to merchant-retrieval. */
 export const MerchantRetrievalAdministeredV1 = eventType<Administered>('merchant-retrieval.administered.v1');
 
+/** A request of an administrator to console. */
+export const ConsoleAdministeredV1 = eventType<Administered>('console.administered.v1');
+
 /**
  * Each service has its own type, so that RabbitMQ refuses an entry in the name of another service (ADR 26). The type
  * begins with the name of the service.
@@ -51,4 +57,5 @@ export const ADMINISTERED_TYPES: readonly EventType<Administered>[] = [
   CodeDecoderAdministeredV1,
   PaymentHistoryAdministeredV1,
   MerchantRetrievalAdministeredV1,
+  ConsoleAdministeredV1,
 ];

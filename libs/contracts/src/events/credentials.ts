@@ -24,6 +24,11 @@ export interface SiteChanged {
   webhookUrl?: string;
   /** Whether notifications are sent to `webhookUrl`. */
   webhookEnabled: boolean;
+  /**
+   * True if payers of the site always solve a challenge before they pay. False: only while stolen cards are tested at the
+   * site.
+   */
+  challengePayers: boolean;
 }
 export const SiteChangedV1 = eventType<SiteChanged>('site.changed.v1');
 

@@ -15,6 +15,11 @@ export interface InvoiceCreated {
   /** Time of creation reported by the till. ISO 8601 UTC with milliseconds. */
   createdUTCDate: string;
   lineItems?: LineItem[];
+  /**
+   * The person of the merchant who requested this payment in the console (D7). Absent for the invoice of a till.
+   * @schema uuid
+   */
+  requestedBy?: string;
 }
 export const InvoiceCreatedV1 = eventType<InvoiceCreated>('invoice.created.v1');
 

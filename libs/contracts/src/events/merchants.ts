@@ -1,5 +1,6 @@
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
+import type { TimeZonePeriod } from './time-zones.js';
 
 /**
  * Options that a merchant offers to payers (specification, "Features"). Every member is optional, and absent rather
@@ -107,5 +108,7 @@ export interface MerchantChanged {
   /** At most 100 grants, one for each organisation. */
   grants: MerchantGrant[];
   fees: MerchantFees;
+  /** The time zones of the merchant's days (M7): at least one, at most 100. A later `from` may be in the future. */
+  timeZones: TimeZonePeriod[];
 }
 export const MerchantChangedV1 = eventType<MerchantChanged>('merchant.changed.v1');

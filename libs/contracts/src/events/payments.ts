@@ -1,4 +1,5 @@
 import type { PaymentError } from '../errors.js';
+import type { DisputeStage } from '../http/payments/disputes.js';
 import type { RefundStatus } from '../http/payments/refunds.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
@@ -125,8 +126,15 @@ export interface PaymentSnapshot<Source extends PayableSource = PayableSource> {
    * change. ISO 8601 UTC; only in `payment.reversed`.
    */
   reversedUTCDate?: string;
+  /**
+   * True when the payment succeeded and the acquirer could not take the money, so that the payment was booked back. Only
+   * in `payment.reversed`.
+   */
+  captureFailed?: boolean;
   /** A final refund (M5). The payment itself does not change. Only in `refund.succeeded` and `refund.failed`. */
-  refund?: MerchantRefund;
+  refund?: FinalRefund;
+  /** A changed dispute (M8). The payment itself does not change. Only in `dispute.changed`. */
+  dispute?: DisputeChange;
   source: Source;
   payable: PayableSnapshot;
   /**
@@ -174,6 +182,47 @@ export interface MerchantRefund {
   createdUTCDate: string;
 }
 
+/** A refund with an outcome. */
+interface FinalRefund extends MerchantRefund {
+  /** When the money of a refund that had succeeded came back. The refund is then failed. ISO 8601 UTC. */
+  returnedUTCDate?: string;
+}
+
+/** A dispute of the payer's bank about a payment (M8). */
+export interface MerchantDispute {
+  /**
+   * UUID; never changes.
+   * @schema uuid
+   */
+  disputeReference: string;
+  stage: DisputeStage;
+  /** Disputed amount in cents: all or a part of the payment. Earlier refunds do not reduce it. */
+  amount: number;
+  /** The card scheme's reason code and the acquirer's text, at most 200 characters; `""` when unknown. */
+  reason: string;
+  /**
+   * Until when the merchant can respond; absent when no response is possible or necessary. ISO 8601 UTC with
+   * milliseconds (C2).
+   */
+  respondByUTCDate?: string;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
+}
+
+/** A dispute after a change. */
+export interface DisputeChange extends MerchantDispute {
+  /**
+   * UUID of the change; also the `webhook-id` of its notification.
+   * @schema uuid
+   */
+  changeReference: string;
+  /**
+   * ISO 8601 UTC with milliseconds (C2).
+   * @schema date-time
+   */
+  changedUTCDate: string;
+}
+
 /** The payment method (P9). */
 export type PaymentMethodType = 'Card' | 'External' | 'Voucher';
 
@@ -199,26 +248,51 @@ export interface PaymentCustomer {
 /** A payment that belongs to an organisation. */
 export type PartnerPayment = PaymentSnapshot & Required<Pick<PaymentSnapshot, 'partner'>>;
 
+/**
+ * A payment that a payer has started on a page. Contains only what readers need while the payment is in progress,
+ * because the full snapshot of its outcome usually follows within a second.
+ */
+export interface PaymentInProgress extends Pick<
+  PaymentSnapshot,
+  'reference' | 'paymentReference' | 'paymentUTCDate' | 'modifiedUTCDate' | 'payable'
+> {
+  state: 'processing';
+  source: Pick<PayableSource, 'kind'>;
+}
+
+/** False while the payment is in progress: the snapshot may contain only the members of {@link PaymentInProgress}. */
+export function isFullSnapshot<P extends Pick<PaymentSnapshot, 'state'>>(payment: P | PaymentInProgress): payment is P {
+  return payment.state !== 'processing';
+}
+
 /** Whether an organisation's token created the payment. */
-export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPayment {
-  return payment.partner !== undefined;
+export function isPartnerPayment<P extends Pick<PaymentSnapshot, 'partner'> | PaymentInProgress>(
+  payment: P,
+): payment is Exclude<P, PaymentInProgress> & Required<Pick<PaymentSnapshot, 'partner'>> {
+  return 'partner' in payment && payment.partner !== undefined;
 }
 
 /** A payment of a hosted session. Other payments have no notificationUrl and no session page. */
 export type HostedPaymentSnapshot = PaymentSnapshot<HostedSessionSource>;
 
 /** Whether the payment belongs to a hosted session. */
-export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaymentSnapshot {
+export function isHostedPayment<P extends { source: Pick<PayableSource, 'kind'> }>(
+  payment: P,
+): payment is P & { source: { kind: 'session' } } {
   return payment.source.kind === 'session';
 }
 
 // service-messages.ts lists the services that consume each type. A handler has the type in its `@EventPattern`.
-export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
+/** The full snapshot only for a payment of a partner, whose history shows payments in progress too (P5). */
+export const PaymentProcessingV1 = eventType<PaymentSnapshot | PaymentInProgress>('payment.processing.v1');
 /** The payer must confirm the payment with the bank first. Meanwhile the payable is not reserved (P1). */
 export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.verification-required.v1');
 export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
 export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
-/** A late approval, or a second approval for the same payable, was reversed (H2). */
+/**
+ * A late approval, or a second approval for the same payable, was reversed (H2), or the acquirer could not take the money
+ * of a payment that had succeeded (`captureFailed`). The aggregate is the attempt.
+ */
 export const PaymentReversedV1 = eventType<PaymentSnapshot>('payment.reversed.v1');
 
 /** A payment with its final refund. The aggregate is the refund. */
@@ -226,8 +300,14 @@ export type RefundedPayment = PaymentSnapshot & Required<Pick<PaymentSnapshot, '
 
 /** The bank has paid out a refund (M5). */
 export const RefundSucceededV1 = eventType<RefundedPayment>('refund.succeeded.v1');
-/** The bank has declined a refund. */
+/** The bank has declined a refund, or (version 2) the money of a refund that had succeeded came back. */
 export const RefundFailedV1 = eventType<RefundedPayment>('refund.failed.v1');
+
+/** A payment with its changed dispute. The aggregate is the dispute. */
+export type DisputedPayment = PaymentSnapshot & Required<Pick<PaymentSnapshot, 'dispute'>>;
+
+/** A dispute was opened, or its stage, amount, reason or deadline has changed (M8). */
+export const DisputeChangedV1 = eventType<DisputedPayment>('dispute.changed.v1');
 
 /** Published by payment-processor when a payable was closed without being paid. */
 export const PayableClosedV1 = eventType<PayableSnapshot>('payable.closed.v1');

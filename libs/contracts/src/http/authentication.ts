@@ -4,7 +4,7 @@ import { IsLabel, IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js
 /** Maximum length of an API token in a request. The tokens of the platform have 65 characters. */
 const MAX_API_TOKEN_LENGTH = 200;
 /** Maximum length of an email address (RFC 5321). */
-const MAX_EMAIL_LENGTH = 254;
+export const MAX_EMAIL_LENGTH = 254;
 /**
  * A password has 8 to 128 characters of any kind. There are no composition rules, because they make people write
  * passwords down.
@@ -62,16 +62,20 @@ export class CustomerLoginRequest {
 }
 
 /**
- * Checks isText() first, because isEmail() of class-validator throws for a lone surrogate, and the response would be a
- * 500.
+ * Whether the value is an email address. Checks isText() first, because isEmail() of class-validator throws for a lone
+ * surrogate.
  */
-function IsEmailAddress(): PropertyDecorator {
+export function isEmailAddress(value: unknown): value is string {
+  return isText(value, MAX_EMAIL_LENGTH) && isEmail(value);
+}
+
+export function IsEmailAddress(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({
       name: 'isEmailAddress',
       target: target.constructor,
       propertyName: propertyKey as string,
       options: { message: `$property must be an email address of at most ${MAX_EMAIL_LENGTH} characters` },
-      validator: { validate: (value: unknown) => isText(value, MAX_EMAIL_LENGTH) && isEmail(value) },
+      validator: { validate: isEmailAddress },
     });
 }

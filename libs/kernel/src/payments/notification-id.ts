@@ -12,3 +12,14 @@ export function notificationIdOf({
 }: Pick<HostedPaymentSnapshot, 'paymentReference' | 'paymentUTCDate'>): string {
   return derivedUuid(new Date(paymentUTCDate), `notification of ${paymentReference}`);
 }
+
+/**
+ * The id of the delivery of a notification to the webhook of a site. The session of a payment gets the same
+ * notification, but at another address, so the delivery has an id of its own.
+ *
+ * @param webhookId the `webhook-id` of the notification
+ * @param utcDate the time of the payment, the refund, the return of its money, or the change of the dispute
+ */
+export function siteDeliveryIdOf(webhookId: string, utcDate: string): string {
+  return derivedUuid(new Date(utcDate), `${webhookId} to the site`);
+}

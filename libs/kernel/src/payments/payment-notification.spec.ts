@@ -67,6 +67,27 @@ test('a refund is published with its payment, and its id is the refund reference
   }
 });
 
+test('a change of a dispute is published with its payment, and its id is that of the change (M8)', () => {
+  const succeeded = { ...failedPayment, state: 'success' as const, processedAmount: 12_500 };
+  const dispute = {
+    ...{ disputeReference: 'dispute-1', stage: 'opened' as const, amount: 4_000, reason: '10.4 Fraud' },
+    createdUTCDate: '2026-03-02T10:01:00.000Z',
+  };
+  const change = { changeReference: 'change-1', changedUTCDate: '2026-03-03T10:01:00.000Z' };
+  for (const deadline of [{ respondByUTCDate: '2026-03-09T10:01:00.000Z' }, {}]) {
+    const disputed = { ...succeeded, dispute: { ...dispute, ...deadline, ...change, fieldOfNewerRelease: true } };
+    expect(buildPaymentNotification(disputed)).toStrictEqual({
+      id: 'change-1',
+      notification: {
+        ...buildPaymentNotification(succeeded).notification,
+        type: 'dispute',
+        dispute: { ...dispute, ...deadline },
+      },
+    });
+    expect([hasNotification(disputed), isPaymentOutcome(disputed)]).toEqual([true, false]);
+  }
+});
+
 test('isPaymentOutcome is true for the result of a payment, but not for a reversal or a refund', () => {
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   const refund = { refundReference: 'refund-1', amount: 1, status: 'succeeded' as const, createdUTCDate };

@@ -1,5 +1,7 @@
 import {
   buildMerchantPayment,
+  type DisputeChange,
+  type MerchantDispute,
   type MerchantPayment,
   type MerchantRefund,
   type PaymentNotification,
@@ -16,29 +18,45 @@ export interface IdentifiedNotification {
 }
 
 /**
- * Whether the site gets a notification about this state of the payment. Every refund has a notification. The reversal
- * of a second charge of a successful payment has none, because the earlier notification of the payment is still
- * correct.
+ * Whether the site gets a notification about this state of the payment. Every refund and every change of a dispute has
+ * a notification. The reversal of a second charge of a successful payment has none, because the earlier notification of
+ * the payment is still correct.
  */
-export function hasNotification({ state, reversedUTCDate }: PaymentSnapshot): boolean {
-  return reversedUTCDate === undefined || state !== 'success';
+export function hasNotification({ state, reversedUTCDate, captureFailed }: PaymentSnapshot): boolean {
+  return reversedUTCDate === undefined || state !== 'success' || captureFailed === true;
 }
 
 /**
- * Whether this state is the outcome of the payment, not a refund or a reversal. Only outcomes are also sent to the
+ * Whether this state is the outcome of the payment, not a refund, a reversal or a dispute. Only outcomes are also sent to the
  * notification URL of the session (M6).
  */
-export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): boolean {
-  return reversedUTCDate === undefined && refund === undefined;
+export function isPaymentOutcome({ reversedUTCDate, refund, dispute }: PaymentSnapshot): boolean {
+  return reversedUTCDate === undefined && refund === undefined && dispute === undefined;
 }
 
-/** The notification of a final payment, of its refund or of its reversal. Throws if the payment is not final. */
+/** The notification of a final payment, its refund, reversal or dispute. Throws if the payment is not final. */
 export function buildPaymentNotification(snapshot: PaymentSnapshot): IdentifiedNotification {
   const payment = buildMerchantPayment(snapshot);
+  if (snapshot.dispute) {
+    const dispute = pickMerchantDispute(snapshot.dispute);
+    return { id: snapshot.dispute.changeReference, notification: { ...payment, type: 'dispute', dispute } };
+  }
   const refund = findRefund(snapshot, payment);
   return refund
-    ? { id: refund.refundReference, notification: { ...payment, type: 'refund', refund } }
+    ? { id: refundNotificationId(snapshot, refund), notification: { ...payment, type: 'refund', refund } }
     : { id: notificationIdOf(snapshot), notification: { ...payment, type: 'payment' } };
+}
+
+/** A refund whose money came back has a second notification, which needs its own id. */
+function refundNotificationId({ refund }: PaymentSnapshot, { refundReference }: MerchantRefund): string {
+  const returned = refund?.returnedUTCDate;
+  return returned === undefined ? refundReference : derivedUuid(new Date(returned), `return of ${refundReference}`);
+}
+
+function pickMerchantDispute(dispute: DisputeChange): MerchantDispute {
+  const { disputeReference, stage, amount, reason, respondByUTCDate, createdUTCDate } = dispute;
+  const deadline = respondByUTCDate === undefined ? {} : { respondByUTCDate };
+  return { disputeReference, stage, amount, reason, ...deadline, createdUTCDate };
 }
 
 function findRefund(

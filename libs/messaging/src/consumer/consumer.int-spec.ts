@@ -68,10 +68,13 @@ describe('events whose effect is idempotent', () => {
     expect(await inboxEntries()).toEqual([]);
   });
 
-  test('have an inbox entry if the batch also contains an event whose effect is not idempotent', async () => {
-    await newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1']).deliver([event(31), event(34, 'b.v1')]);
-    expect(calls).toEqual([[31], [34]]);
-    expect(await inboxEntries()).toHaveLength(1);
+  test('have no inbox entry in a batch with other events either, so that a replay in such a batch handles them again', async () => {
+    const consumer = newConsumer({ 'a.v1': record, 'b.v1': record }, ['a.v1']);
+    await consumer.deliver([event(34, 'b.v1'), event(31)]);
+    await consumer.deliver([event(31), event(35, 'b.v1')]);
+    // The idempotent events of a batch come first, so the end of a replay comes after its events.
+    expect(calls).toEqual([[31], [34], [31], [35]]);
+    expect(await inboxEntries()).toEqual([]);
   });
 
   test('become dead letters if their handler keeps failing, and other events are handled', async () => {

@@ -239,12 +239,14 @@ export class Consumer {
   }
 
   private async handle(events: readonly EventEnvelope[], lockWaitMs = LOCK_WAIT_MS): Promise<void> {
-    const { idempotent } = this.handlers;
-    await handleWithSpans(events, () =>
-      events.every(({ type }) => idempotent.has(type))
-        ? this.handleIdempotent(events)
-        : this.handleInTransaction(events, lockWaitMs),
-    );
+    // Idempotent events never get an inbox entry, not even in a batch with others: otherwise a replay of them would change
+    // nothing. They are handled first, because the end of a replay comes after its events.
+    const idempotent = events.filter(({ type }) => this.handlers.idempotent.has(type));
+    const others = events.filter((event) => !idempotent.includes(event));
+    await handleWithSpans(events, async () => {
+      if (idempotent.length > 0) await this.handleIdempotent(idempotent);
+      if (others.length > 0) await this.handleInTransaction(others, lockWaitMs);
+    });
     const now = this.clock.now().getTime();
     for (const { type } of events) {
       this.succeededAt.set(type, now);

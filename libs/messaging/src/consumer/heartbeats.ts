@@ -1,6 +1,5 @@
-import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import type { EventEnvelope } from '@svc/contracts';
-import type { Clock } from '@svc/kernel';
+import { type Clock, observeMetrics } from '@svc/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from '../log.js';
 
@@ -31,15 +30,10 @@ export async function storeHeartbeats(
  * service continues with the data that it has stored.
  */
 export class HeartbeatMonitor {
-  private readonly meter = metrics.getMeter('@svc/messaging');
-  private readonly gauge = this.meter.createObservableGauge('svc.heartbeat.age', { unit: 's' });
   private readonly startedAt: number;
   private isSilent = false;
   private timer: NodeJS.Timeout | undefined;
-  private readonly observe: ObservableCallback = async (result) => {
-    const { applicationName: service } = this.dataSource.options as { applicationName?: string };
-    result.observe((await this.ageMs()) / 1000, { service, publisher: this.publisher });
-  };
+  private stopObserving = (): void => undefined;
 
   constructor(
     private readonly publisher: string,
@@ -51,14 +45,18 @@ export class HeartbeatMonitor {
   }
 
   start(): void {
-    this.gauge.addCallback(this.observe);
+    const { applicationName: service = '' } = this.dataSource.options as { applicationName?: string };
+    const labels = { service, publisher: this.publisher };
+    this.stopObserving = observeMetrics(['svc.heartbeat.age'], async (observe) =>
+      observe('svc.heartbeat.age', (await this.ageMs()) / 1000, labels),
+    );
     // The error needs no log entry: the readiness check reports an unavailable database.
     this.timer = setInterval(() => void this.runStep().catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.timer);
-    this.gauge.removeCallback(this.observe);
+    this.stopObserving();
   }
 
   /** Checks the newest heartbeat now. */

@@ -1,5 +1,15 @@
-import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { EventEnvelope } from '@svc/contracts';
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { EventEnvelope, HostedSessionSource, PaymentSnapshot } from '@svc/contracts';
+import { digestSession, type TraceableReferences, traceableReferences } from '@svc/kernel';
 
 const tracer = trace.getTracer('@svc/messaging');
 
@@ -27,7 +37,40 @@ function startSpan(event: EventEnvelope): Span[] {
   if (event.traceparent === undefined) return [];
   const causeContext = propagation.extract(ROOT_CONTEXT, { traceparent: event.traceparent });
   const attributes = { 'messaging.message.id': event.id, 'messaging.operation.type': 'process' };
-  return [tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, causeContext)];
+  const span = tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, causeContext);
+  if (isPayment(event.payload)) addPaymentToSpan(event.payload, span);
+  return [span];
+}
+
+function isPayment(payload: unknown): payload is PaymentSnapshot {
+  return typeof (payload as { paymentReference?: unknown } | null)?.paymentReference === 'string';
+}
+
+/** Adds the references by which an operator finds the trace of a payment, by default to the active span. */
+export function addPaymentToSpan(
+  payment: Parameters<typeof traceableReferences>[0],
+  span: Span | undefined = trace.getActiveSpan(),
+): void {
+  if (span?.isRecording() === true) addReferencesToSpan(traceableReferences(payment), span);
+}
+
+/** As {@link addPaymentToSpan}, for a session that has no payment yet. */
+export function addSessionToSpan(session: Pick<HostedSessionSource, 'sessionId' | 'merchantOrderId'>): void {
+  const span = trace.getActiveSpan();
+  const { sessionId, merchantOrderId: order } = session;
+  if (span?.isRecording() === true) addReferencesToSpan({ session: digestSession(sessionId), order }, span);
+}
+
+/** As {@link addPaymentToSpan}, with references that are known already. */
+export function addReferencesToSpan(
+  { paymentReference, session, order }: Partial<TraceableReferences>,
+  span: Span | undefined = trace.getActiveSpan(),
+): void {
+  const attributes: Attributes = {};
+  if (paymentReference !== undefined) attributes['svc.payment.reference'] = paymentReference;
+  if (session !== undefined) attributes['svc.session.digest'] = session;
+  if (order !== undefined) attributes['svc.order'] = order;
+  span?.setAttributes(attributes);
 }
 
 /** The `traceparent` of the active trace, to be stored with a new object. Undefined while telemetry is off. */

@@ -34,8 +34,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Size of the payload {"text": "x"} of a one-letter note. */
-const NOTE_BYTES = 13;
+/** Size of the payload {"text":"x"} of a one-letter note. */
+const NOTE_BYTES = 12;
 
 const append = (...texts: string[]): Promise<void> =>
   inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));

@@ -16,7 +16,7 @@ const UPSERT_THINGS = statementWithEvents({
     )`,
   changed: 'kept',
   aggregateId: 'id',
-  payload: `event.payload || jsonb_build_object('firstSize', first_size)`,
+  payload: `(event.payload::jsonb || jsonb_build_object('firstSize', first_size))::json`,
   returns: 'first_size AS "firstSize"',
 });
 

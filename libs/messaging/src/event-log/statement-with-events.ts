@@ -14,14 +14,14 @@ const COLUMN_TYPES = {
   aggregate_version: 'bigint',
   occurred_at: 'timestamptz',
   traceparent: 'text',
-  payload: 'jsonb',
+  payload: 'json',
 };
 
 /** The beginning of every INSERT of events. */
 export const INSERT_EVENTS = `INSERT INTO event_log (${Object.keys(COLUMN_TYPES).join(', ')})`;
 
 /** A FROM item: the parameter `$events` (see {@link eventRows}) as rows of the log. */
-export const EVENTS = `jsonb_to_recordset($events::jsonb) AS event(${Object.entries(COLUMN_TYPES)
+export const EVENTS = `json_to_recordset($events::json) AS event(${Object.entries(COLUMN_TYPES)
   .map(([column, type]) => `${column} ${type}`)
   .join(', ')})`;
 
@@ -69,7 +69,7 @@ interface WritesWithEvents {
   readonly changed: string;
   /** Column of `changed` with the aggregate id of the row's events. The whole statement fails if a row has no event. */
   readonly aggregateId: string;
-  /** SQL that replaces `event.payload`. It may use columns of `event` and `changed`. */
+  /** SQL that replaces `event.payload`, a json value. It may use columns of `event` and `changed`. */
   readonly payload?: string;
   /** Columns of `changed` that the statement returns beside `aggregateId`. */
   readonly returns?: string;

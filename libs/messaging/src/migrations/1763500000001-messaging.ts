@@ -76,12 +76,13 @@ export class Messaging1763500000001 implements MigrationInterface {
         aggregate_version bigint      NOT NULL CONSTRAINT event_log_version_positive CHECK (aggregate_version > 0),
         occurred_at       timestamptz NOT NULL,
         traceparent       text,
-        payload           jsonb       NOT NULL
+        payload           json        NOT NULL
       ) PARTITION BY RANGE (occurred_at);
       CREATE INDEX event_log_order ON event_log (txid, position);
       CREATE TABLE event_log_default PARTITION OF event_log DEFAULT;
       COMMENT ON TABLE event_log IS 'Append-only log of the events of this service (outbox). A state change and its events are one transaction.';
       COMMENT ON COLUMN event_log.txid IS 'Transaction that wrote the event. Positions are committed out of order. Therefore readers read in the order (txid, position), and a cursor contains the transactions that were open at the time of the read.';
+      COMMENT ON COLUMN event_log.payload IS 'json, because it is smaller than jsonb and is only read as a whole.';
       SELECT revoke_from_others('event_log', 'UPDATE, DELETE, TRUNCATE');
       SELECT revoke_from_others('event_log_default', 'ALL');
 

@@ -113,7 +113,8 @@ test.each<[string, EventEnvelope]>([
 });
 
 test('an event without an optional property is valid, and an event without a required property is not', () => {
-  const merchant = { merchantId: 1, name: 'Karoo Books', features: {}, minimumAmount: 100, grants: [], fees: {} };
+  const settings = { features: {}, minimumAmount: 100, grants: [], fees: {}, timeZones: [{ zone: 'UTC' }] };
+  const merchant = { merchantId: 1, name: 'Karoo Books', ...settings };
   expect(messageValidator.findViolation('event', 'merchant.changed.v1', merchant)).toBeUndefined();
   const { fees: _, ...merchantWithoutFees } = merchant;
   expect(messageValidator.findViolation('event', 'merchant.changed.v1', merchantWithoutFees)).toBeDefined();

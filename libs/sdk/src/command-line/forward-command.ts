@@ -7,15 +7,7 @@ import { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js'
 import type { PaymentStatus } from '../hosted-payment.js';
 import { SvcApiError } from '../svc-api-error.js';
 import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
-
-const FORWARD_HELP = `usage: svc-webhook listen --forward-to <url> --secret whsec_… --gateway-url <url> --merchant-id <n> --site-id <n> --api-key <key>
-       svc-webhook trigger payment.succeeded|payment.failed --forward-to <url> --secret whsec_… [--order <id>] [--amount <cents>]
-
-  listen    posts each new notification of a site in test mode to your receiver
-  trigger   posts one sample notification to your receiver
-  --secret  secret with which your receiver verifies webhooks: the command signs the headers with it
-  Each option can be an environment variable instead: SVC_FORWARD_TO, SVC_WEBHOOK_SECRET, SVC_GATEWAY_URL, SVC_MERCHANT_ID, SVC_SITE_ID, SVC_API_KEY
-`;
+import { FORWARD_HELP } from './help.js';
 
 const STATUSES: Readonly<Record<string, PaymentStatus>> = {
   'payment.succeeded': 'Success',

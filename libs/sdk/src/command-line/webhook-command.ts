@@ -11,22 +11,13 @@ import {
   type WebhookErrorCode,
   WebhookVerificationError,
 } from '../webhooks/verify-webhook.js';
+import { WEBHOOK_HELP } from './help.js';
 
 export interface CommandResult {
   /** 0: every checked signature is valid. 1: a signature is invalid. 2: wrong usage or unreadable input. */
   exitCode: 0 | 1 | 2;
   lines: string[];
 }
-
-const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [--api-key key]… [--received-at time] < request
-
-  --secret       secret of the site; checks the headers webhook-id, webhook-timestamp, webhook-signature
-  --api-key      key of the site (v3.1) or merchant (v3); checks the older signature in the body
-  --received-at  when the request was received (2026-03-01T10:00:00Z); without this option the age is not checked
-  request        headers, an empty line, the body, byte for byte as received
-
-Other commands: svc-webhook listen, svc-webhook trigger
-`;
 
 export function webhookCommand(args: readonly string[], request: Uint8Array): CommandResult {
   let options;

@@ -48,11 +48,31 @@ export interface CreateSessionRequest {
   /** Shown to the payer: at most 20, key ≤ 64, value ≤ 512 characters. */
   customFields?: readonly { key: string; value: string }[];
   /**
+   * Lines of the order on the page and the receipt: at most 500, each with a name (200), a productCode (100) or a sku
+   * (100). The lines and `shippingAmount`, with or without `taxAmount`, must add up to `amount`; otherwise they are not
+   * shown. A repeat of `requestId` may have other lines; the session keeps the first ones.
+   */
+  lineItems?: readonly SessionLineItem[];
+  /** Integer cents: included in the prices of the lines, or added to them. */
+  taxAmount?: number;
+  /** Price of the delivery in integer cents. */
+  shippingAmount?: number;
+  /**
    * Language of the page, BCP 47: `en`, `af`, `zu`, `xh` or `st`, also with a region (`zu-ZA`). By default, and for
    * other languages, the payer's browser decides; the payer can change it on the page. A repeat of `requestId` may have
    * another locale.
    */
   locale?: string;
+}
+
+export interface SessionLineItem {
+  name?: string;
+  productCode?: string;
+  sku?: string;
+  /** Price of one unit in integer cents. */
+  unitPrice: number | string;
+  /** Default 1; a fraction for weighed goods, negative for returns and discounts. */
+  quantity?: number;
 }
 
 /** A page of the feed of notifications, oldest first. */

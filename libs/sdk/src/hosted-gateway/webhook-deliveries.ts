@@ -30,7 +30,7 @@ interface WebhookDelivery {
   webhookId: string;
   /** `session`: to the notificationUrl of a session. `site`: to the webhook of the site. */
   recipient: 'session' | 'site';
-  type: 'payment' | 'refund';
+  type: 'payment' | 'refund' | 'dispute';
   sessionId: string | null;
   paymentReference: string;
   paymentStatus: 'Success' | 'Failed';

@@ -218,6 +218,7 @@ describe('the event stream', () => {
     status: 'succeeded',
     createdUTCDate: '2026-11-20T18:04:00.000Z',
   };
+  const dispute = { disputeReference: 'd-1', stage: 'won', amount: 250, reason: '', createdUTCDate: '2026-11-20' };
   const fakeTimeouts = () =>
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   /** Reads the first `count` notifications of the stream. */
@@ -234,18 +235,20 @@ describe('the event stream', () => {
     return notifications;
   }
 
-  it('returns payments and refunds, and skips unknown types of later releases', async () => {
+  it('returns payments, refunds and disputes, and skips unknown types of later releases', async () => {
     handlers = [
       respondStream([
         ': hello\n\n',
         formatMessage('1'),
         formatMessage('2', { type: 'settlement' }),
         formatMessage('3', { ...payment, type: 'refund', refund }),
+        formatMessage('4', { ...payment, type: 'dispute', dispute }),
       ]),
     ];
-    expect(await takeNotifications(2)).toEqual([
+    expect(await takeNotifications(3)).toStrictEqual([
       { id: '1', type: 'payment', payment: expectedPayment },
       { id: '3', type: 'refund', payment: expectedPayment, refund },
+      { id: '4', type: 'dispute', payment: expectedPayment, dispute },
     ]);
     expect(requests[0]).toMatchObject({ headers: { accept: 'text/event-stream', 'x-api-key': 'svc_test_x' } });
     expect(requests[0]!.headers).not.toHaveProperty('last-event-id');
@@ -341,6 +344,8 @@ describe('the event stream', () => {
     ['refund', formatMessage('1', { ...payment, type: 'refund' })],
     ['amount', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
     ['status', formatMessage('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
+    ['dispute', formatMessage('1', { ...payment, type: 'dispute' })],
+    ['stage', formatMessage('1', { ...payment, type: 'dispute', dispute: { ...dispute, stage: 'failed' } })],
   ])('ends with an error at a message in which the field %s is malformed', async (field, sent) => {
     handlers = [respondStream([sent])];
     const message = `A message of the stream cannot be read: ${field} is missing or malformed`;

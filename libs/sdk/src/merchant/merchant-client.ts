@@ -1,8 +1,14 @@
 /** Client of the main API for a merchant's server, back office or till: payments, and the invoices of its sites. */
 import { requiredBaseUrl, requiredDigits, requiredText } from '../client-options.js';
-import { MalformedPaymentError } from '../hosted-payment.js';
-import { HttpExchange, type HttpExchangeOptions, readResponse } from '../http-exchange.js';
-import { readRefundOfPayment, type RefundOfPayment } from './merchant-payment.js';
+import { type ApiResponse, HttpExchange, type HttpExchangeOptions, readList, readResponse } from '../http-exchange.js';
+import {
+  type DisputeOfPayment,
+  type MerchantPayment,
+  readDisputeOfPayment,
+  readMerchantPayment,
+  readRefundOfPayment,
+  type RefundOfPayment,
+} from './merchant-payment.js';
 import { MerchantSite } from './merchant-site.js';
 import { PaymentLookUps } from './payment-look-ups.js';
 import { readSettlement, type Settlement } from './settlement.js';
@@ -25,6 +31,14 @@ export interface RefundRequest {
   amount: number;
   /** At most 200 characters, for your own records. It is not sent to the payer or the bank. */
   reason?: string;
+}
+
+/** Limits the time of the payments in a search. */
+export interface SearchOptions {
+  /** Included. A `Date`, a day in UTC as in 2026-11-20, or a time in UTC. Default: three calendar months ago. */
+  from?: string | Date;
+  /** A day is included, a time is not. Default: now. */
+  to?: string | Date;
 }
 
 /** Calls about all sites of a merchant; `site()` returns the calls about one site. */
@@ -62,28 +76,58 @@ export class MerchantClient extends PaymentLookUps {
    * @throws SvcApiError 404 for a payment that is not yours
    */
   async refunds(paymentReference: string): Promise<RefundOfPayment[]> {
-    const url = this.refundsUrl(paymentReference);
-    const response = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
-    return readResponse(
-      { ...response, body: response.ok ? { refunds: response.body } : response.body },
-      ({ refunds }) => {
-        if (!Array.isArray(refunds)) throw new MalformedPaymentError('refunds');
-        return refunds.map(readRefundOfPayment);
-      },
-    );
+    return this.list(this.refundsUrl(paymentReference), 'refunds', readRefundOfPayment);
   }
 
   /**
-   * The settlement statement of a day, from the platform's ledger. With a site's key, it is the statement of that site.
-   * The statement may change until it is `closed`. The API also returns the list of movements as CSV: see the reference
-   * of the API.
+   * The disputes of a payment, the newest first, at most 1 000. You respond to a dispute in the acquirer's customer
+   * area, until `respondByUTCDate`.
    *
-   * @param day date in UTC, as in 2026-11-20
-   * @throws SvcApiError 400 for an invalid date, or a day in the future
+   * @throws SvcApiError 404 for a payment that is not yours
    */
-  async settlement(day: string): Promise<Settlement> {
-    const url = `${this.base}/settlements/${encodeURIComponent(day)}`;
+  async disputes(paymentReference: string): Promise<DisputeOfPayment[]> {
+    const url = `${this.base}/disputes?svcId=${encodeURIComponent(paymentReference)}`;
+    return this.list(url, 'disputes', readDisputeOfPayment);
+  }
+
+  /**
+   * All final payments of an order in the last three months, newest first, fetched page by page: by your own reference,
+   * which is the merchantOrderId of a session or the externalReference of an invoice. With a site's key, only payments of
+   * that site. The limit of the look-ups applies to each page.
+   *
+   * @throws SvcApiError 400 for an empty or too long orderId, or an invalid time
+   */
+  async *searchPayments(
+    orderId: string,
+    { from, to }: SearchOptions = {},
+  ): AsyncGenerator<MerchantPayment, void, undefined> {
+    const query = new URLSearchParams({ orderId });
+    if (from !== undefined) query.set('from', from instanceof Date ? from.toISOString() : from);
+    if (to !== undefined) query.set('to', to instanceof Date ? to.toISOString() : to);
+    let url: string | undefined = `${this.base}/payment-search?${query.toString()}`;
+    while (url !== undefined) {
+      const response: ApiResponse = await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers });
+      yield* readList(response, 'payments', readMerchantPayment);
+      url = nextPageUrl(response);
+    }
+  }
+
+  /**
+   * The settlement statement of a day, or of several days, from the platform's ledger. With a site's key, it is the
+   * statement of that site. The statement may change until its status is `final`. The API also returns the list of
+   * movements as CSV: see the reference of the API.
+   *
+   * @param from date in your time zone, as in 2026-11-20
+   * @param to the last day, at most 366 days with `from`; by default one day
+   * @throws SvcApiError 400 for an invalid date, a day in the future, or too many days
+   */
+  async settlement(from: string, to: string = from): Promise<Settlement> {
+    const url = `${this.base}/settlements?${new URLSearchParams({ from, to }).toString()}`;
     return readResponse(await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers }), readSettlement);
+  }
+
+  private async list<Item>(url: string, name: string, read: (value: unknown) => Item): Promise<Item[]> {
+    return readList(await this.http.sendWithRetries({ method: 'GET', url, headers: this.headers }), name, read);
   }
 
   private refundsUrl(paymentReference: string): string {
@@ -98,4 +142,13 @@ export class MerchantClient extends PaymentLookUps {
   site(siteId: string | number): MerchantSite {
     return new MerchantSite(this.http, `${this.base}/sites/${requiredDigits(siteId, 'siteId')}`, this.headers);
   }
+}
+
+/** The URL of the next page in the header `Link` (RFC 8288), or undefined on the last page. */
+function nextPageUrl({ headers, url }: ApiResponse): string | undefined {
+  const link = /^<([^<>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+  if (link === undefined || !URL.canParse(link, url)) return undefined;
+  const [next, current] = [new URL(link, url), new URL(url)];
+  // A link to another host or path would send the API key there.
+  return next.origin === current.origin && next.pathname === current.pathname ? next.href : undefined;
 }

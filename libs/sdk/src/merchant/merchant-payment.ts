@@ -60,7 +60,35 @@ export interface RefundOfPayment extends MerchantRefund {
 }
 
 /**
- * A message of the stream or of a site's webhook: a payment became final, or was refunded or reversed. The stream sends each notification once, in the same order for every reader. The
+ * `inquiry`: the payer's bank asks for information. `opened`: a chargeback was announced, and no money has moved.
+ * `debited`: the amount was deducted from you. `reversed`: it was returned, and may be deducted again. `won` and `lost`:
+ * the decision.
+ */
+export type DisputeStage = 'inquiry' | 'opened' | 'debited' | 'reversed' | 'won' | 'lost';
+
+/** A dispute of the payer's bank about a payment, after a change (M8). */
+export interface MerchantDispute {
+  /** Id of the dispute, the same in each of its notifications. */
+  disputeReference: string;
+  stage: DisputeStage;
+  /** Disputed amount in cents: all or a part of the payment. */
+  amount: number;
+  /** The card scheme's reason code and the acquirer's text; `""` when unknown. */
+  reason: string;
+  /** Until when you can respond, in the acquirer's customer area. Absent when no response is possible or necessary. */
+  respondByUTCDate?: string;
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
+}
+
+/** A dispute with the reference of its payment. */
+export interface DisputeOfPayment extends MerchantDispute {
+  /** Service payment id, 18 characters. */
+  paymentReference: string;
+}
+
+/**
+ * A message of the stream or of a site's webhook: a payment became final, or was refunded, reversed or disputed. The stream sends each notification once, in the same order for every reader. The
  * webhook of a site may repeat and reorder notifications.
  */
 export type PaymentNotification = {
@@ -70,7 +98,7 @@ export type PaymentNotification = {
    */
   id: string;
   payment: MerchantPayment;
-} & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
+} & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund } | { type: 'dispute'; dispute: MerchantDispute });
 
 /** An invoice of the merchant, with the code for the payer. */
 export interface MerchantInvoice {
@@ -127,6 +155,8 @@ export function readPaymentNotification(id: string, value: unknown): PaymentNoti
   const type = readText(body, 'type');
   if (type === 'payment') return { id, type, payment: readMerchantPayment(body) };
   if (type === 'refund') return { id, type, payment: readMerchantPayment(body), refund: readRefund(body['refund']) };
+  if (type === 'dispute')
+    return { id, type, payment: readMerchantPayment(body), dispute: readDispute(body['dispute']) };
   return undefined;
 }
 
@@ -147,6 +177,27 @@ function readRefund(value: unknown): MerchantRefund {
 export function readRefundOfPayment(value: unknown): RefundOfPayment {
   const body = readObject(value, 'refund');
   return { paymentReference: readText(body, 'svcId'), ...readRefund(body) };
+}
+
+const DISPUTE_STAGES: readonly string[] = ['inquiry', 'opened', 'debited', 'reversed', 'won', 'lost'];
+
+function readDispute(value: unknown): MerchantDispute {
+  const body = readObject(value, 'dispute');
+  const stage = readText(body, 'stage');
+  if (!DISPUTE_STAGES.includes(stage)) throw new MalformedPaymentError('stage');
+  return {
+    disputeReference: readText(body, 'disputeReference'),
+    stage: stage as DisputeStage,
+    amount: readWholeNumber(body, 'amount', 2 * MAX_AMOUNT_CENTS),
+    reason: readText(body, 'reason'),
+    ...(body['respondByUTCDate'] === undefined ? {} : { respondByUTCDate: readText(body, 'respondByUTCDate') }),
+    createdUTCDate: readText(body, 'createdUTCDate'),
+  };
+}
+
+export function readDisputeOfPayment(value: unknown): DisputeOfPayment {
+  const body = readObject(value, 'dispute');
+  return { paymentReference: readText(body, 'svcId'), ...readDispute(body) };
 }
 
 export function readMerchantInvoice(value: unknown): MerchantInvoice {

@@ -98,3 +98,39 @@ test.each([
 test("listing the refunds of another merchant's payment is an error", async () => {
   await expect(createClient([404, { errors: [] }]).client.refunds('x')).rejects.toMatchObject({ httpStatus: 404 });
 });
+
+describe('disputes()', () => {
+  const dispute = {
+    ...{ disputeReference: 'd-1', svcId: paymentReference, stage: 'opened', amount: 250, reason: '10.4 Fraud' },
+    ...{ respondByUTCDate: '2026-11-27T18:03:36.123Z', createdUTCDate: '2026-11-20T18:03:36.123Z' },
+  };
+  const { svcId: _, respondByUTCDate: __, ...withoutDeadline } = dispute;
+
+  test('lists the disputes of a payment', async () => {
+    const { client, sent } = createClient([503, {}], [200, [dispute, { ...dispute, respondByUTCDate: undefined }]]);
+    expect(await client.disputes('a/b')).toStrictEqual([
+      { paymentReference, ...withoutDeadline, respondByUTCDate: dispute.respondByUTCDate },
+      { paymentReference, ...withoutDeadline },
+    ]);
+    const request = 'GET https://api.example/edge/business/api/v1/merchants/1001/disputes?svcId=a%2Fb';
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([request, request]);
+  });
+
+  test.each([
+    ['disputes', {}],
+    ['dispute', [7]],
+    ['svcId', [{ ...dispute, svcId: undefined }]],
+    ['stage', [{ ...dispute, stage: 'failed' }]],
+    ['amount', [{ ...dispute, amount: '250' }]],
+    ['reason', [{ ...dispute, reason: undefined }]],
+    ['respondByUTCDate', [{ ...dispute, respondByUTCDate: 5 }]],
+  ])('refuses a response in which the field %s is malformed: %j', async (field, body) => {
+    const errors = [{ message: `The response cannot be read: ${field} is missing or malformed` }];
+    await expect(createClient([200, body]).client.disputes('x')).rejects.toMatchObject({ errors });
+  });
+
+  test('accepts each stage', async () => {
+    for (const stage of ['inquiry', 'opened', 'debited', 'reversed', 'won', 'lost'])
+      expect(await createClient([200, [{ ...dispute, stage }]]).client.disputes('x')).toMatchObject([{ stage }]);
+  });
+});

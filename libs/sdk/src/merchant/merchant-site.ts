@@ -113,7 +113,7 @@ export class MerchantSite extends PaymentLookUps {
   }
 
   /**
-   * Every final payment and refund of the site, once and in order, as soon as it is final. Reconnects as long as you
+   * Every final payment, refund and change of a dispute of the site, once and in order, as soon as it is final. Reconnects as long as you
    * read. Store the `id` of the last notification that you applied, and pass it as `after` when you restart.
    *
    * @throws SvcApiError 410 if the events following `after` are no longer available: look up the payments instead

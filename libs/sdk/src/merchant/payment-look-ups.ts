@@ -1,6 +1,5 @@
 /** The three look-ups of the specification's "Merchant payment retrieval", for a merchant or for one of its sites. */
-import { MalformedPaymentError } from '../hosted-payment.js';
-import { type HttpExchange, readResponse } from '../http-exchange.js';
+import { type HttpExchange, readList } from '../http-exchange.js';
 import { type MerchantPayment, readMerchantPayment } from './merchant-payment.js';
 
 /**
@@ -43,12 +42,6 @@ export class PaymentLookUps {
       url: `${this.base}${path}`,
       headers: this.headers,
     });
-    return readResponse(
-      { ...response, body: response.ok ? { payments: response.body } : response.body },
-      ({ payments }) => {
-        if (!Array.isArray(payments)) throw new MalformedPaymentError('payments');
-        return payments.map(readMerchantPayment);
-      },
-    );
+    return readList(response, 'payments', readMerchantPayment);
   }
 }

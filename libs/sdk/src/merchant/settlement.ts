@@ -1,4 +1,4 @@
-/** Types and parser of a day's settlement statement. Amounts are cents. */
+/** Types and parser of a settlement statement. Amounts are cents. */
 import { MalformedPaymentError, readObject, readText, readWholeNumber } from '../hosted-payment.js';
 
 /** Number and total of the movements of one type. */
@@ -7,43 +7,83 @@ export interface SettlementItem {
   amount: number;
 }
 
-/** The totals of a day in one currency: net = payments + vouchers + externalPayments − refunds − fees. */
+/**
+ * The totals in one currency: net = payments − reversals + vouchers + externalPayments − refunds + refundReturns −
+ * fees + feeReversals − disputes + disputeReversals.
+ */
 export interface SettlementTotals {
   /** ISO 4217. */
   currencyISOCode: string;
   payments: SettlementItem;
+  /** Payments whose money the acquirer could not take after it had approved them. */
+  reversals: SettlementItem;
   /** Vouchers that the platform is liable for. */
   vouchers: SettlementItem;
   /** External payments, whose money the partner has. */
   externalPayments: SettlementItem;
   refunds: SettlementItem;
+  /** Refunds whose money came back after they had succeeded. */
+  refundReturns: SettlementItem;
   fees: SettlementItem;
-  /** Negative if refunds and fees exceed the payments. */
+  /** Fees of the payments in `reversals`. */
+  feeReversals: SettlementItem;
+  /** Amounts that the acquirer deducted because of disputes. */
+  disputes: SettlementItem;
+  /** Amounts of disputes that the acquirer returned. */
+  disputeReversals: SettlementItem;
+  /** Negative if refunds, fees and disputes exceed the payments. */
   net: number;
 }
 
-/** The settlement statement of a day. */
+/** A seal of the platform's ledger. Store it to detect a later change of the ledger. */
+export interface SettlementSeal {
+  /** 0 if the ledger was empty. */
+  number: number;
+  /** Hex SHA-256. */
+  hash: string;
+}
+
+/** The settlement statement of a day, or of several days. */
 export interface Settlement {
-  /** UTC, as in 2026-11-20. */
-  day: string;
+  /** First day in your time zone, as in 2026-11-20. */
+  from: string;
+  /** Last day in your time zone. */
+  to: string;
+  /** IANA name of your time zone on the last day. */
+  timeZone: string;
+  /** ISO 8601 UTC: the beginning of the first day. */
+  fromUTCDate: string;
+  /** ISO 8601 UTC: the end of the last day. */
+  untilUTCDate: string;
   mode: 'test' | 'live';
-  /** True if the statement can no longer change. */
-  closed: boolean;
-  /** Seal of the platform's ledger at the end of a closed day. Store it to detect a later change of the ledger. */
-  ledgerRoot?: string;
+  /** `final` if the statement can no longer change. */
+  status: 'provisional' | 'final';
+  /** The seal that covers the end of the last day. Only if the statement is final. */
+  seal?: SettlementSeal;
   totals: SettlementTotals[];
 }
 
+const TEXTS = ['from', 'to', 'timeZone', 'fromUTCDate', 'untilUTCDate'] as const;
+
 export function readSettlement(body: Record<string, unknown>): Settlement {
-  const { mode, closed, totals, ledgerRoot } = body;
+  const { mode, status, totals, seal } = body;
   if (mode !== 'test' && mode !== 'live') throw new MalformedPaymentError('mode');
-  if (typeof closed !== 'boolean') throw new MalformedPaymentError('closed');
+  if (status !== 'provisional' && status !== 'final') throw new MalformedPaymentError('status');
   if (!Array.isArray(totals)) throw new MalformedPaymentError('totals');
   return {
-    ...{ day: readText(body, 'day'), mode, closed },
-    ...(ledgerRoot === undefined ? {} : { ledgerRoot: readText(body, 'ledgerRoot') }),
+    ...(Object.fromEntries(TEXTS.map((name) => [name, readText(body, name)])) as Record<
+      (typeof TEXTS)[number],
+      string
+    >),
+    ...{ mode, status },
+    ...(seal === undefined ? {} : { seal: readSeal(seal) }),
     totals: totals.map(readTotals),
   };
+}
+
+function readSeal(value: unknown): SettlementSeal {
+  const seal = readObject(value, 'seal');
+  return { number: readWholeNumber(seal, 'number', Number.MAX_SAFE_INTEGER), hash: readText(seal, 'hash') };
 }
 
 function readTotals(value: unknown): SettlementTotals {
@@ -60,10 +100,15 @@ function readTotals(value: unknown): SettlementTotals {
   return {
     currencyISOCode: readText(totals, 'currencyISOCode'),
     payments: readItem('payments'),
+    reversals: readItem('reversals'),
     vouchers: readItem('vouchers'),
     externalPayments: readItem('externalPayments'),
     refunds: readItem('refunds'),
+    refundReturns: readItem('refundReturns'),
     fees: readItem('fees'),
+    feeReversals: readItem('feeReversals'),
+    disputes: readItem('disputes'),
+    disputeReversals: readItem('disputeReversals'),
     net: net as number,
   };
 }

@@ -15,6 +15,7 @@ type FakeResponse = { status?: number; headers?: Record<string, string>; body?: 
 
 const ORGANISATION = '5b1f0c5e-6f4c-4d0f-9a53-0a3c4f8f9d11';
 const CUSTOMER = '0b0b8a3a-0b43-4a4e-8d5a-6a1f0c5e6f4c';
+const LOGGED_IN = { id: CUSTOMER, firstName: 'Thandi', lastName: 'Nkosi' };
 const customer = { id: 'customer-1' };
 const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 const payment: PartnerPayment = {
@@ -50,7 +51,7 @@ beforeEach(async () => {
   routes = {
     'POST /v1/auth/service/login': () => ({ body: { identityToken: `service-${++logins}`, expiresIn: 900 } }),
     'POST /v1/auth/customers/login': ({ body }) => ({
-      body: { identityToken: `customer-${body.email}`, expiresIn: 900, customer: { id: CUSTOMER } },
+      body: { identityToken: `customer-${body.email}`, expiresIn: 900, customer: LOGGED_IN },
     }),
     'GET /v1/cards/encryption-key': () => ({ body: publicJwk }),
     'POST /v1/payments': () => ({ status: 201, body: { ...payment, errors: null } }),

@@ -3,9 +3,11 @@
  * customers.
  */
 import { requiredBaseUrl, requiredText } from '../client-options.js';
-import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
-import { createApiError, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
-import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
+import { MalformedPaymentError, readText } from '../hosted-payment.js';
+import { HttpExchange, type HttpExchangeOptions, readResponse } from '../http-exchange.js';
+import { type PartnerCustomer, readPartnerCustomer } from './partner-payment.js';
+import { PartnerService } from './partner-service.js';
+import { type Login, PartnerSession } from './partner-session.js';
 
 export interface PartnerClientOptions extends HttpExchangeOptions {
   /** `{base_url}`, for example `https://api.example.com`. It may contain a path, after which `/v1` is appended. */
@@ -16,6 +18,20 @@ export interface PartnerClientOptions extends HttpExchangeOptions {
   apiToken: string;
 }
 
+export interface CustomerCredentials {
+  email: string;
+  password: string;
+}
+
+/** A customer's login. */
+export interface CustomerLogin {
+  /** Gives access only to the data and payments of this customer. */
+  identityToken: string;
+  /** Seconds until the token expires. */
+  expiresIn: number;
+  customer: PartnerCustomer;
+}
+
 /**
  * If the bank does not respond, the API responds to a payment after 20 s. A timeout below 20 s would only cause a
  * retry.
@@ -24,7 +40,7 @@ const TIMEOUT_MS = 30_000;
 
 export class PartnerClient {
   /** Operations of the partner's service. Logs in at the first call. */
-  readonly service: PartnerSession<ServicePayRequest>;
+  readonly service: PartnerService;
   private readonly http: HttpExchange;
   private readonly base: string;
 
@@ -33,7 +49,7 @@ export class PartnerClient {
     this.base = requiredBaseUrl(options.apiUrl, 'apiUrl');
     for (const name of ['apiKey', 'organisationId', 'apiToken'] as const) requiredText(options[name], name);
     this.http = new HttpExchange({ timeoutMs: TIMEOUT_MS, ...options });
-    this.service = this.session(() => this.logInService());
+    this.service = new PartnerService(this.http, this.base, options.apiKey, () => this.logInService());
   }
 
   /**
@@ -42,27 +58,43 @@ export class PartnerClient {
    *
    * The first call throws SvcApiError 401 for a wrong email or password, and 429 after too many wrong passwords.
    */
-  asCustomer(credentials: { email: string; password: string }): PartnerSession {
-    return this.session(async () => {
-      const { identityToken } = await this.logInService();
-      const body = await this.post('/v1/auth/customers/login', credentials, identityToken);
-      return { ...readLogin(body), owner: readText(readObject(body['customer'], 'customer'), 'id') };
+  asCustomer(credentials: CustomerCredentials): PartnerSession {
+    return new PartnerSession(this.http, this.base, this.options.apiKey, async () => {
+      const { identityToken, expiresIn, customer } = await this.logInCustomer(credentials);
+      return { identityToken, expiresIn, owner: customer.id };
     });
+  }
+
+  /**
+   * Logs a customer in, for example to check a password, or to give the token to the customer's app. For calls on
+   * behalf of the customer use {@link asCustomer}, which logs in by itself.
+   *
+   * @throws SvcApiError 401 for a wrong email or password, or a user who is not registered as a customer; 429 after too
+   *   many wrong passwords
+   */
+  async logInCustomer(credentials: CustomerCredentials): Promise<CustomerLogin> {
+    const { email, password } = credentials;
+    const service = await this.logInService();
+    return this.post('/v1/auth/customers/login', { email, password }, service.identityToken, (body) => ({
+      ...readToken(body),
+      customer: readPartnerCustomer(body['customer']),
+    }));
   }
 
   private async logInService(): Promise<Login> {
     const { organisationId, apiToken } = this.options;
-    const body = await this.post('/v1/auth/service/login', { organisationId, apiToken });
+    const token = await this.post('/v1/auth/service/login', { organisationId, apiToken }, undefined, readToken);
     // Lower case, because the platform compares the binding of a card with the organisationId in lower case.
-    return { ...readLogin(body), owner: organisationId.toLowerCase() };
-  }
-
-  private session<Request extends PayRequest>(logIn: () => Promise<Login>): PartnerSession<Request> {
-    return new PartnerSession(this.http, this.base, this.options.apiKey, logIn);
+    return { ...token, owner: organisationId.toLowerCase() };
   }
 
   /** Sends a login request, with retries: a repeated login changes nothing. */
-  private async post(path: string, body: object, token?: string): Promise<Record<string, unknown>> {
+  private async post<T>(
+    path: string,
+    body: object,
+    token: string | undefined,
+    read: (body: Record<string, unknown>) => T,
+  ): Promise<T> {
     const response = await this.http.sendWithRetries({
       method: 'POST',
       url: `${this.base}${path}`,
@@ -74,12 +106,11 @@ export class PartnerClient {
       },
       body: JSON.stringify(body),
     });
-    if (!response.ok) throw createApiError(response);
-    return readObject(response.body, 'body');
+    return readResponse(response, read);
   }
 }
 
-function readLogin(body: Record<string, unknown>): Omit<Login, 'owner'> {
+function readToken(body: Record<string, unknown>): Omit<Login, 'owner'> {
   const expiresIn = body['expiresIn'];
   if (typeof expiresIn !== 'number' || !(expiresIn > 0)) throw new MalformedPaymentError('expiresIn');
   return { identityToken: readText(body, 'identityToken'), expiresIn };

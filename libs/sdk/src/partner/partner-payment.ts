@@ -49,6 +49,38 @@ export interface PartnerPayment {
   errors: ApiErrorItem[];
 }
 
+/** One payment as returned by `payment`. Amounts are cents. */
+export interface PartnerPaymentDetails {
+  /** Your own reference, as sent. */
+  reference: string;
+  /** The platform's reference: 18 characters. */
+  paymentReference: string;
+  merchantName: string;
+  status: PartnerPaymentStatus;
+  /** Masked, e.g. `**** 4242`. */
+  paymentMethodLabel: string;
+  currencyISOCode: string;
+  invoicedAmount: number;
+  /** Without the tip. */
+  amount: number;
+  tipAmount: number;
+  /** Including the tip; 0 unless the payment succeeded. */
+  processedAmount: number;
+  /** Time of the last change. ISO 8601 UTC. */
+  modifiedUTCDate: string;
+  /** Reasons of a failure; otherwise empty. */
+  errors: ApiErrorItem[];
+}
+
+/** A user who was registered as a customer of your organisation. */
+export interface RegisteredCustomer {
+  /** Identifies the customer in the history, and is the `customer.id` of the customer's own payments. */
+  customerReference: string;
+  userId: string;
+  /** Time of the registration. ISO 8601 UTC. */
+  createdUTCDate: string;
+}
+
 /** A stored card. */
 export interface PartnerCard {
   /** Identifies the card when you pay with it or delete it. */
@@ -63,7 +95,6 @@ export interface PartnerCard {
 
 export function readPartnerPayment(value: unknown): PartnerPayment {
   const body = readObject(value, 'payment');
-  const customer = readObject(body['customer'], 'customer');
   const status = readText(body, 'status');
   if (!STATUSES.includes(status)) throw new MalformedPaymentError('status');
   const optional = ['invoiceReference', 'invoiceExternalReference', 'verificationUrl'] as const;
@@ -79,16 +110,52 @@ export function readPartnerPayment(value: unknown): PartnerPayment {
     paymentMethodType: readText(body, 'paymentMethodType'),
     paymentMethodDescription: readText(body, 'paymentMethodDescription'),
     status: status as PartnerPaymentStatus,
-    customer: {
-      id: readText(customer, 'id'),
-      firstName: readText(customer, 'firstName'),
-      lastName: readText(customer, 'lastName'),
-    },
+    customer: readPartnerCustomer(body['customer']),
     siteReference: readText(body, 'siteReference'),
     errors: readErrors(body['errors']),
     ...Object.fromEntries(
       optional.filter((field) => body[field] !== undefined).map((field) => [field, readText(body, field)]),
     ),
+  };
+}
+
+/** The numbers of the statuses of a single payment, from 1. The history has the same statuses as text. */
+const NUMBERED_STATUSES: readonly PartnerPaymentStatus[] = ['success', 'failed', 'verificationRequired', 'processing'];
+
+export function readPartnerPaymentDetails(value: unknown): PartnerPaymentDetails {
+  const body = readObject(value, 'payment');
+  const status = NUMBERED_STATUSES[readWholeNumber(body, 'status', NUMBERED_STATUSES.length) - 1];
+  if (status === undefined) throw new MalformedPaymentError('status');
+  return {
+    reference: readText(body, 'reference'),
+    paymentReference: readText(body, 'paymentReference'),
+    merchantName: readText(body, 'merchantName'),
+    status,
+    paymentMethodLabel: readText(body, 'paymentMethodLabel'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    invoicedAmount: readWholeNumber(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    amount: readWholeNumber(body, 'amount', MAX_AMOUNT_CENTS),
+    tipAmount: readWholeNumber(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    processedAmount: readWholeNumber(body, 'processedAmount', 2 * MAX_AMOUNT_CENTS),
+    modifiedUTCDate: readText(body, 'modifiedUTCDate'),
+    errors: readErrors(body['errors']),
+  };
+}
+
+export function readRegisteredCustomer(body: Record<string, unknown>): RegisteredCustomer {
+  return {
+    customerReference: readText(body, 'customerReference'),
+    userId: readText(body, 'userId'),
+    createdUTCDate: readText(body, 'createdUTCDate'),
+  };
+}
+
+export function readPartnerCustomer(value: unknown): PartnerCustomer {
+  const customer = readObject(value, 'customer');
+  return {
+    id: readText(customer, 'id'),
+    firstName: readText(customer, 'firstName'),
+    lastName: readText(customer, 'lastName'),
   };
 }
 

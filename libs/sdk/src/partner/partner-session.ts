@@ -12,7 +12,14 @@ import {
   type HttpExchange,
   readResponse,
 } from '../http-exchange.js';
-import { type PartnerCard, type PartnerPayment, readPartnerCard, readPartnerPayment } from './partner-payment.js';
+import {
+  type PartnerCard,
+  type PartnerPayment,
+  type PartnerPaymentDetails,
+  readPartnerCard,
+  readPartnerPayment,
+  readPartnerPaymentDetails,
+} from './partner-payment.js';
 
 /** A payment by a customer. The identity token identifies the payer. */
 export interface PayRequest {
@@ -101,6 +108,16 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
     return readResponse(await this.call('POST', '/v1/payments', body, true), readPartnerPayment);
   }
 
+  /**
+   * Reads one payment, for example while its result is `processing`. A customer can read only its own payments.
+   *
+   * @throws SvcApiError 404 for an unknown payment
+   */
+  async payment(paymentReference: string): Promise<PartnerPaymentDetails> {
+    const path = `/v1/payments/${encodeURIComponent(paymentReference)}`;
+    return readResponse(await this.call('GET', path, undefined, true), readPartnerPaymentDetails);
+  }
+
   /** Stores a card, without the CVV. */
   async storeCard(card: CardToStore): Promise<PartnerCard> {
     const { cardNumber, holderName, expiryMonth, expiryYear } = card;
@@ -167,7 +184,7 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
     return value;
   }
 
-  private async call(
+  protected async call(
     method: ApiRequest['method'],
     path: string,
     body: object | undefined,

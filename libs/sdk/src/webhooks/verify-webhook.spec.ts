@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { recordApiTime } from '../clock-error.js';
 import {
   assertExpectedPayment,
   verifySiteWebhook,
@@ -174,7 +175,13 @@ describe('the message of an error', () => {
     }
     throw new Error('The webhook was accepted.');
   }
-  const clock = 's from the present time, of which 300 s are accepted. Is the clock of this server right?';
+  const difference = 's from the present time, of which 300 s are accepted';
+  const clock = `${difference}. Is the clock of this server right?`;
+  const [ahead, behind] = [
+    `${difference}. Its signature is right: either the clock of this server is ahead by this difference, or an old request was repeated`,
+    `${difference}. Its signature is right, so the clock of this server is behind by this difference: set it to the right time`,
+  ];
+  const [late, early] = [new Date(1795198117000), new Date(1795197505000)];
 
   it.each<[Partial<VerifyWebhookInput>, string]>([
     [
@@ -191,11 +198,28 @@ describe('the message of an error', () => {
     [{ rawBody: ' '.repeat(256 * 1024 + 1) }, 'The body is too large'],
     [{ headers: {} }, 'The header webhook-id is missing or unreadable'],
     [{ headers: { ...headers, 'webhook-timestamp': 'x' } }, 'webhook-timestamp is not a time'],
-    [{ now: new Date(1795198117000) }, `The webhook was signed too long ago: 301 ${clock}`],
-    [{ now: new Date(1795197505000) }, `The webhook was signed in the future: 311 ${clock}`],
+    [{ now: late }, `The webhook was signed too long ago: 301 ${ahead}`],
+    [{ now: early }, `The webhook was signed in the future: 311 ${behind}`],
+    [{ now: late, secret: otherSecret }, `The webhook was signed too long ago: 301 ${clock}`],
+    [{ now: early, secret: otherSecret }, `The webhook was signed in the future: 311 ${clock}`],
+    [{ now: early, secret: 'whsec_%' }, `The webhook was signed in the future: 311 ${clock}`],
     [{ secrets: [], secret: undefined as never }, 'No webhook secret was given: check the setting that it comes from'],
   ])('for %j explains the reason', (change, message) => {
     expect(catchError(change).message).toBe(message);
+  });
+
+  it('says how wrong the clock of this machine is, if the API has responded', () => {
+    jest.useFakeTimers({ now: new Date('2026-11-20T20:03:36Z') });
+    recordApiTime(Date.parse('2026-11-20T18:03:36Z'));
+    const present = { now: undefined as never, secret: otherSecret };
+    expect(catchError(present).message).toBe(
+      `The webhook was signed too long ago: 7200 ${difference}. The clock of this machine is 2 hours ahead of the server's (header Date): set it to the right time`,
+    );
+    // The time that the caller passes is not the time of the machine.
+    expect(catchError({ now: late }).message).toContain(ahead);
+    recordApiTime(Date.now());
+    expect(catchError(present).message).toContain(clock);
+    jest.useRealTimers();
   });
 
   it.each<[Partial<VerifyWebhookInput>, string]>([
@@ -265,7 +289,7 @@ describe('verifySiteWebhook', () => {
   const [id, expectedPayment] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
   const verifyNotification = (body: object) => verifySiteWebhook(signBody(JSON.stringify(body)));
 
-  it('returns a payment or a refund, with the id of the notification', () => {
+  it('returns a payment, a refund or a dispute, with the id of the notification', () => {
     expect(verifyNotification({ ...payment, type: 'payment' })).toEqual({
       id,
       type: 'payment',
@@ -276,6 +300,13 @@ describe('verifySiteWebhook', () => {
       type: 'refund',
       payment: expectedPayment,
       refund,
+    });
+    const dispute = {
+      ...{ disputeReference: 'd-1', stage: 'won', amount: 12_345, reason: '' },
+      createdUTCDate: payment.paymentUTCDate,
+    };
+    expect(verifyNotification({ ...payment, type: 'dispute', dispute })).toEqual({
+      ...{ id, type: 'dispute', payment: expectedPayment, dispute },
     });
   });
 

@@ -8,6 +8,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { describeClockError } from '../clock-error.js';
 import {
   type HostedPayment,
   type HostedPaymentNotification,
@@ -100,9 +101,9 @@ export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotificat
 }
 
 /**
- * Verifies a notification to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
+ * Verifies a notification to the webhook of a site (M6): a payment that became final, a refund, or a changed dispute. Apply each `id` once.
  *
- * @returns undefined for a type of a later release: respond to it with 2xx
+ * @returns undefined for a test message, and for a type of a later release: respond to them with 2xx
  * @throws WebhookVerificationError with a precise `code`
  */
 export function verifySiteWebhook(input: SignedRequest): PaymentNotification | undefined {
@@ -113,21 +114,24 @@ export function verifySiteWebhook(input: SignedRequest): PaymentNotification | u
 function verifySigned(input: SignedRequest): { id: string; body: string } {
   const body = readBody(input.rawBody);
   const id = readHeader(input.headers, 'webhook-id');
-  const signedAt = readTimestamp(readHeader(input.headers, 'webhook-timestamp'), input);
-  const signatures = readHeader(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
-  const signers = createSigners(input);
-
-  const isSigned = signers.some((signer) => {
-    const expected = Buffer.from(signer.sign(id, signedAt, body));
-    return signatures.some((signature) => isEqual(Buffer.from(signature), expected));
-  });
-  if (!isSigned) {
+  const signedAt = readTimestamp(readHeader(input.headers, 'webhook-timestamp'));
+  checkAge(signedAt, input, () => isSigned(input, id, signedAt, body));
+  if (!isSigned(input, id, signedAt, body)) {
     throw new WebhookVerificationError(
       'bad-signature',
       'No signature matches the body and the secret. Pass the body as it was received, before any JSON parser, and the secret of the site and mode',
     );
   }
   return { id, body };
+}
+
+/** Whether one of the signatures was created with one of the secrets. @throws WebhookVerificationError */
+function isSigned(input: SignedRequest, id: string, signedAt: Date, body: string): boolean {
+  const signatures = readHeader(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
+  return createSigners(input).some((signer) => {
+    const expected = Buffer.from(signer.sign(id, signedAt, body));
+    return signatures.some((signature) => isEqual(Buffer.from(signature), expected));
+  });
 }
 
 /**
@@ -180,34 +184,41 @@ function findHeader(headers: Readonly<Record<string, string | readonly string[] 
   return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 }
 
-// The library's verify() compares the time only with the system clock. Therefore the time is checked here, and only
-// sign() is used.
-function readTimestamp(text: string, input: SignedRequest): Date {
+function readTimestamp(text: string): Date {
   if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
-  const signedAt = Number(text) * 1000;
-  const now = (input.now ?? new Date()).getTime();
-  const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
-  // If a setting is missing, the tolerance or the time is NaN, and every comparison with NaN is false. Therefore the
-  // comparisons are negated: every webhook is then refused.
-  if (!(now - signedAt <= tolerance))
-    throw new WebhookVerificationError(
-      'too-old',
-      `The webhook was signed too long ago: ${describeDifference(now - signedAt, tolerance)}`,
-    );
-  if (!(signedAt - now <= tolerance))
-    throw new WebhookVerificationError(
-      'too-new',
-      `The webhook was signed in the future: ${describeDifference(signedAt - now, tolerance)}`,
-    );
-  return new Date(signedAt);
+  return new Date(Number(text) * 1000);
 }
 
-/**
- * The message contains the difference, because a wrong clock causes the same difference for every webhook, but a replay
- * does not.
- */
-function describeDifference(ms: number, toleranceMs: number): string {
-  return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
+// The library's verify() compares the time only with the system clock. Therefore the time is checked here, and only
+// sign() is used.
+function checkAge(signedAt: Date, input: SignedRequest, isSignatureRight: () => boolean): void {
+  const age = (input.now ?? new Date()).getTime() - signedAt.getTime();
+  const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
+  // If a setting is missing, the tolerance or the time is NaN, and every comparison with NaN is false. Therefore the
+  // comparison is negated: every webhook is then refused.
+  if (Math.abs(age) <= tolerance) return;
+  const [code, when] = age < 0 ? (['too-new', 'in the future'] as const) : (['too-old', 'too long ago'] as const);
+  // The message contains the difference, because a wrong clock causes the same difference for every webhook, but a
+  // replay does not.
+  const difference = `${Math.round(Math.abs(age) / 1000)} s from the present time, of which ${tolerance / 1000} s are accepted`;
+  throw new WebhookVerificationError(
+    code,
+    `The webhook was signed ${when}: ${difference}. ${suggestReason(code, input, isSignatureRight)}`,
+  );
+}
+
+/** The platform signs each attempt with its present time. Therefore only a wrong clock or a replay is out of time. */
+function suggestReason(code: 'too-old' | 'too-new', input: SignedRequest, isSignatureRight: () => boolean): string {
+  const clockError = input.now === undefined ? describeClockError() : undefined;
+  if (clockError !== undefined) return clockError;
+  try {
+    if (!isSignatureRight()) return 'Is the clock of this server right?';
+  } catch {
+    return 'Is the clock of this server right?';
+  }
+  return code === 'too-new'
+    ? 'Its signature is right, so the clock of this server is behind by this difference: set it to the right time'
+    : 'Its signature is right: either the clock of this server is ahead by this difference, or an old request was repeated';
 }
 
 function createSigners(input: SignedRequest): Webhook[] {

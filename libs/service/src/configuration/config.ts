@@ -1,6 +1,19 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsIP,
+  IsOptional,
+  IsString,
+  IsUrl,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  validateSync,
+} from 'class-validator';
 import { IsBrokerUrls } from './broker-urls.js';
 import { ConfigError } from './config-error.js';
 import { IsErrorPagesUrl } from './setting-rules.js';
@@ -69,6 +82,13 @@ export class ServiceConfig extends DatabaseConfig {
    */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
+
+  /** File that moves the clock while `./svc up` creates demo data of the last days. Refused in production. */
+  @IsOptional()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(4096)
+  SVC_DEMO_CLOCK_FILE?: string;
 
   /** Lowest level that is logged. `info` logs one line for each request, and `debug` also logs the messages of Nest. */
   @IsOptional()

@@ -34,8 +34,8 @@ export function IsErrorPagesUrl(): PropertyDecorator {
  * `SVC_ACQUIRER_LIVE`: the acquirer of live payments. `off`: there is no acquirer, so live keys are rejected.
  * `simulated`: the simulated acquirer, which moves no money. It is for development and tests that need both modes.
  */
-export type LiveAcquirer = 'off' | 'simulated';
+export type LiveAcquirer = 'off' | 'simulated' | 'adyen';
 
 export function IsLiveAcquirer(): PropertyDecorator {
-  return applyDecorators(IsOptional(), IsIn(['off', 'simulated'] satisfies LiveAcquirer[]));
+  return applyDecorators(IsOptional(), IsIn(['off', 'simulated', 'adyen'] satisfies LiveAcquirer[]));
 }

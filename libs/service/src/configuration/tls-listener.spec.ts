@@ -15,21 +15,21 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const PORTS = { api: 1, gateway: 2, shop: 3, admin: 4 };
+const PORTS = { api: 1, gateway: 2, shop: 3, admin: 4, console: 5 };
 const newListeners = (variables: Record<string, string>) =>
   createListeners(PORTS, { ...loadConfig(TlsListenerConfig, variables), SVC_LISTEN_ADDRESS: '127.0.0.1' });
 
 test('without SVC_TLS_LISTEN_ADDRESS, no listener uses TLS', () => {
   expect(newListeners({}).map(({ host, address, tls }) => [host, address, tls])).toEqual(
-    ['api', 'gateway', 'shop', 'admin'].map((host) => [host, '127.0.0.1', undefined]),
+    ['api', 'gateway', 'shop', 'admin', 'console'].map((host) => [host, '127.0.0.1', undefined]),
   );
 });
 
 test('with SVC_TLS_LISTEN_ADDRESS, every host except "admin" also has a listener with TLS on that address', () => {
   const listeners = newListeners({ SVC_TLS_LISTEN_ADDRESS: '192.168.1.5', ...files });
-  expect(listeners.filter(({ tls }) => tls === undefined)).toHaveLength(4);
+  expect(listeners.filter(({ tls }) => tls === undefined)).toHaveLength(5);
   expect(listeners.filter(({ address }) => address === '192.168.1.5')).toEqual(
-    (['api', 'gateway', 'shop'] as const).map((host) => ({
+    (['api', 'gateway', 'shop', 'console'] as const).map((host) => ({
       host,
       port: PORTS[host],
       address: '192.168.1.5',

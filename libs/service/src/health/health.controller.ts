@@ -1,6 +1,6 @@
-import { Controller, Get, Inject, Optional } from '@nestjs/common';
+import { Controller, Get, Inject, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { Relay, Transport } from '@svc/messaging';
-import { isReadOnly } from '@svc/persistence';
+import { ProbeConnection } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { notReady, ReadinessCheck } from './readiness.js';
 
@@ -8,20 +8,28 @@ import { notReady, ReadinessCheck } from './readiness.js';
  * `/health/live`: the process responds. `/health/ready`: the service can accept requests, so its database responds and
  * is writable. If the broker is unavailable or blocked, the response contains that state, but the service stays ready
  * (ADR 7): requests that need the broker get a 503, and all other requests are handled. It is not ready if it cannot
- * receive requests although the broker is available, because other replicas can (ADR 68).
+ * receive requests although the broker is available, because other replicas can (ADR 68). The check has a connection of
+ * its own, so it does not wait while the service uses all connections of its pool.
  *
  * @internal
  */
 @Controller('health')
-export class HealthController {
+export class HealthController implements OnApplicationShutdown {
   private hasCaughtUp = false;
+  private readonly probe: ProbeConnection;
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(DataSource) dataSource: DataSource,
     @Inject(Relay) private readonly relay: Relay,
     @Inject(Transport) private readonly transport: Transport,
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
-  ) {}
+  ) {
+    this.probe = new ProbeConnection(dataSource);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.probe.close();
+  }
 
   /** Reports that the process responds. */
   @Get('live')
@@ -32,7 +40,7 @@ export class HealthController {
   /** Reports whether the service can accept work. */
   @Get('ready')
   async ready(): Promise<{ status: string; broker?: string; unattached?: string[] }> {
-    if (await isReadOnly((sql) => this.dataSource.query(sql))) throw notReady('the database is read-only');
+    if (await this.probe.isReadOnly()) throw notReady('the database is read-only');
     // A new release needs new permissions at the broker (ADR 26). A rollout must wait until they are imported.
     const refused = this.transport.missingPermissions;
     if (refused.length > 0) throw notReady(`the broker does not allow this service to ${refused.join(', ')}`);

@@ -86,7 +86,7 @@ test('the response contains every invalid field with its error reference', () =>
   });
 });
 
-test.each(Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'credentials.invalid') as ErrorCode[])(
+test.each((Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) => ERROR_CATALOGUE[code].httpStatus !== 401))(
   'the problem body of %s has the values of the catalogue',
   (code) => {
     const { httpStatus, errorReference, message } = ERROR_CATALOGUE[code];

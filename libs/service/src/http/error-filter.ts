@@ -5,6 +5,7 @@ import { isTemporaryDatabaseError } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { ServiceLog } from '../logging.js';
+import { explainUnknownRoute } from './unknown-routes.js';
 
 /**
  * Formats an error response for the callers of one service. A string is sent unchanged. Any other body is sent as JSON.
@@ -45,11 +46,21 @@ export class ErrorFilter implements ExceptionFilter {
 
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = toDomainError(exception);
+    const error =
+      this.format.explainsUnknownRoutes && request.is404
+        ? this.unknownRouteError(request, reply)
+        : toDomainError(exception);
     if (error.entry.httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
     return sendError(reply, request, error, this.format);
+  }
+
+  private unknownRouteError({ method, url }: FastifyRequest, reply: FastifyReply): DomainError {
+    const { errorPages } = this.format;
+    const { code, message, allow } = explainUnknownRoute({ method, address: url, errorPages });
+    if (allow !== undefined) reply.header('allow', allow);
+    return new DomainError(code, { message });
   }
 
   /**
@@ -74,6 +85,11 @@ export interface ErrorFormat {
    * host of the request.
    */
   readonly errorPages?: string | undefined;
+  /**
+   * Whether a 404 for an unknown path names a similar path of the platform, and an unknown method of a documented path
+   * is a 405. False for programs that are not services of the platform.
+   */
+  readonly explainsUnknownRoutes?: boolean | undefined;
 }
 
 export function sendError(
@@ -85,9 +101,9 @@ export function sendError(
   sentErrors.set(request, error);
   const errorPage = errorPageUrl(errorPages, error.code);
   const { contentType, body, headers } = errorBody(error, request, errorPage);
-  // The link is also a header, because two kinds of bodies cannot contain it: the envelope of the hosted gateway and
-  // the empty body of a 401.
-  reply.header('link', helpLinkTo(errorPage));
+  // Code and link are also headers, because two kinds of bodies cannot contain them: the envelope of the hosted gateway
+  // and the empty body of a 401.
+  reply.headers({ [ERROR_CODE_HEADER]: error.code, link: helpLinkTo(errorPage) });
   // A handler may have set a caching header before it failed.
   reply.header('cache-control', 'no-store');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
@@ -111,12 +127,15 @@ const CODE_OF_FRAMEWORK_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'credentials.invalid',
   403: 'credentials.forbidden',
   404: 'resource.not-found',
-  405: 'resource.not-found',
+  405: 'request.method-not-allowed',
   413: 'request.too-large',
   414: 'request.invalid',
   415: 'request.unsupported-media-type',
   429: 'request.rate-limited',
 };
+
+/** Header of every error response: the error code of the catalogue. */
+export const ERROR_CODE_HEADER = 'x-error-code';
 
 /** The header `Link` (RFC 8288) of an error response, which refers to the page that explains the error. */
 export function helpLinkTo(errorPage: string): string {

@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { context } from '@opentelemetry/api';
+import { getRPCMetadata } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
 import type { ServiceLog } from '../logging.js';
 import { type ErrorFormat, rejectionLogFields, sendError, toDomainError } from './error-filter.js';
-import { readJsonBodies } from './request-validation.js';
+import { readJsonBodies } from './request-bodies/request-validation.js';
 
 /** Largest request body (C6). */
 export const MAX_BODY_BYTES = 256 * 1024;
+
+/**
+ * Time in milliseconds after which an idle connection is closed. It is longer than the idle timeouts of load balancers (60 s
+ * to 600 s): if the service closed a connection first, a request that the load balancer sends at this moment would fail.
+ */
+const KEEP_ALIVE_MS = 620_000;
 
 /** HTTP settings of every service: limits, request ids, one log entry for each request, security headers. */
 export const httpSettings = {
@@ -20,6 +28,7 @@ export const httpSettings = {
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength },
     requestTimeout: 30_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // Every response has an x-request-id that the service generates and logs (C8).
     genReqId: () => randomUUID(),
     logger: false,
@@ -48,6 +57,7 @@ export const httpSettings = {
       }),
     );
     fastify.addHook('onRequest', (request, reply, done) => {
+      nameRoute(request.routeOptions.url);
       reply.headers({ ...securityHeaders, 'x-request-id': request.id });
       done();
     });
@@ -81,6 +91,12 @@ export const httpSettings = {
     });
   },
 };
+
+/** Tells the instrumentation of the HTTP server the route of the current request, for its metric and its span. */
+function nameRoute(route: string | undefined): void {
+  const metadata = getRPCMetadata(context.active());
+  if (metadata && route !== undefined) metadata.route = route;
+}
 
 /** The headers that Helmet sets. They are the same for each request, so Helmet runs only once. */
 function readHeaders(setHeaders: ReturnType<typeof helmet>): Record<string, string> {

@@ -1,4 +1,11 @@
-import { appForAddress, createProxyErrorResponse, NOT_FOUND, PAGE_TEXTS, type ProxyError } from './proxy-errors.js';
+import {
+  appForAddress,
+  createNotFoundError,
+  createProxyErrorResponse,
+  NOT_FOUND,
+  PAGE_TEXTS,
+  type ProxyError,
+} from './proxy-errors.js';
 
 // The host shop has a route for every path, so only the check of the path itself refuses these paths.
 test.each([
@@ -50,10 +57,16 @@ describe.each(['api', 'admin', 'shop'] as const)('an error response of a reverse
     expect(status).toBe(503);
     const type = 'https://api.example/errors/service.not-ready';
     const link = `<${type}>; rel="help"`;
-    expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json', 'retry-after': '1' });
+    expect(headers).toEqual({
+      ...COMMON,
+      'x-error-code': 'service.not-ready',
+      link,
+      'content-type': 'application/problem+json',
+      'retry-after': '1',
+    });
     expect(JSON.parse(body)).toEqual({
       type,
-      title: 'Try again in a moment.',
+      title: 'Not ready yet. Try again in a moment.',
       status: 503,
       code: 'service.not-ready',
       detail: 'Try again in a moment.',
@@ -66,7 +79,12 @@ describe.each(['api', 'admin', 'shop'] as const)('an error response of a reverse
     const { headers, body } = createProxyErrorResponse({ host, accept: 'application/json' }, NOT_FOUND);
     const type = '/errors/resource.not-found';
     const link = `<${type}>; rel="help"`;
-    expect(headers).toEqual({ ...COMMON, link, 'content-type': 'application/problem+json' });
+    expect(headers).toEqual({
+      ...COMMON,
+      'x-error-code': 'resource.not-found',
+      link,
+      'content-type': 'application/problem+json',
+    });
     const [title, code] = ['Nothing was found here.', 'resource.not-found'];
     expect(JSON.parse(body)).toEqual({
       ...{ type, title, status: 404, code, detail: title, instance: headers['x-request-id'] },
@@ -77,6 +95,7 @@ describe.each(['api', 'admin', 'shop'] as const)('an error response of a reverse
 
 it.each([
   [404, 'NotFound'],
+  [405, 'BadRequest'],
   [413, 'BadRequest'],
   [502, 'InternalServer'],
   [503, 'InternalServer'],
@@ -88,6 +107,7 @@ it.each([
     expect(headers).toEqual({
       ...COMMON,
       'content-type': 'application/json; charset=utf-8',
+      'x-error-code': 'service.not-ready',
       link: expect.any(String) as string,
       'retry-after': '1',
     });
@@ -106,6 +126,7 @@ describe('an error response for a browser', () => {
       expect(headers).toEqual({
         ...COMMON,
         'content-type': 'text/html; charset=utf-8',
+        'x-error-code': error.code,
         link: expect.any(String) as string,
         ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': '1' }),
         'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
@@ -135,6 +156,35 @@ describe('an error response for a browser', () => {
   it('contains the message of the error on other hosts, and for a request that is too large', () => {
     expect(writePage('shop', UNAVAILABLE).body).toContain('<h1>Try again in a moment.</h1>');
     expect(writePage('shop', UNAVAILABLE).body).not.toContain('http-equiv="refresh"');
-    expect(writePage('gateway', { ...UNAVAILABLE, status: 413 }).body).toContain('<h1>Try again in a moment.</h1>');
+    for (const status of [405, 413] as const)
+      expect(writePage('gateway', { ...UNAVAILABLE, status }).body).toContain('<h1>Try again in a moment.</h1>');
+  });
+
+  it('never contains markup of the path, also if the path is not percent-encoded', () => {
+    const address = `/<script>"x"'y'\`z\`</script>`;
+    const { body } = createProxyErrorResponse(
+      { host: 'api', accept: 'text/html' },
+      createNotFoundError({ host: 'api', method: 'GET', address }),
+    );
+    expect(body).toContain('<h1>The main API has no path /%3Cscript%3E%22x%22%27y%27%60z%60%3C/script%3E.</h1>');
+  });
+});
+
+test('the error for a wrong method has the status 405 and the header Allow', () => {
+  const error = createNotFoundError({ host: 'gateway', method: 'PUT', address: '/api/v3.1/sessions?a=1' });
+  const { status, headers, body } = createProxyErrorResponse({ host: 'gateway', accept: undefined }, error);
+  expect([status, headers]).toEqual([
+    405,
+    {
+      ...COMMON,
+      'content-type': 'application/json; charset=utf-8',
+      'x-error-code': 'request.method-not-allowed',
+      link: '</errors/request.method-not-allowed>; rel="help"',
+      allow: 'POST',
+    },
+  ]);
+  expect(JSON.parse(body)).toEqual({
+    status: 'BadRequest',
+    errors: [{ message: '/api/v3.1/sessions has no method PUT. Its methods are: POST.' }],
   });
 });

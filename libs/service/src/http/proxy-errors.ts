@@ -12,22 +12,32 @@ import {
   type Host,
   type Problem,
 } from '@svc/contracts';
-import { helpLinkTo } from './error-filter.js';
+import { ERROR_CODE_HEADER, helpLinkTo } from './error-filter.js';
 import { prefersToJson } from './negotiation.js';
+import { explainUnknownRoute, type UnknownRequest } from './unknown-routes.js';
 
 /** An error response of the reverse proxy: no app has this path, or the app does not respond. */
 export interface ProxyError {
-  readonly status: 404 | 413 | 502 | 503 | 504;
+  readonly status: 404 | 405 | 413 | 502 | 503 | 504;
   readonly code: ErrorCode;
   readonly message: string;
+  /** Methods of the path, only for a 405. */
+  readonly allow?: string;
   readonly retryAfterSeconds?: number;
 }
 
+/** The path cannot be parsed. */
 export const NOT_FOUND: ProxyError = {
   status: 404,
   code: 'resource.not-found',
   message: 'Nothing was found here.',
 };
+
+/** The error for a request that no app of the host serves: names a similar path, or the host that has the path. */
+export function createNotFoundError(request: UnknownRequest): ProxyError {
+  const { code, message, allow } = explainUnknownRoute(request);
+  return allow === undefined ? { status: 404, code, message } : { status: 405, code, message, allow };
+}
 
 /**
  * The app to which a request is forwarded. Returns undefined for a path that a parser would change (`/pay/../admin`,
@@ -65,8 +75,8 @@ export const PAGE_TEXTS = {
   ],
   unavailable: [
     'This page is not available at the moment',
-    'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
-    'This page tries again by itself every few seconds. You can also close it and come back later.',
+    'If you have already pressed Pay, do not pay again: your payment is not lost, and this page will show the result.',
+    'This page tries again every few seconds. You can also close it and come back later.',
   ],
 } as const;
 
@@ -76,7 +86,8 @@ const REFRESH_SECONDS = 5;
 /** Renders a page of text, without styles and scripts. */
 function renderPage(host: Host, { status, message }: ProxyError): string {
   const payerTexts = status === 404 ? PAGE_TEXTS.notFound : PAGE_TEXTS.unavailable;
-  const [heading, ...notes] = host === 'gateway' && status !== 413 ? payerTexts : [message];
+  const isPayerText = host === 'gateway' && (status === 404 || status >= 500);
+  const [heading, ...notes] = isPayerText ? payerTexts : [message];
   const hasRefresh = host === 'gateway' && status >= 500;
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -103,7 +114,7 @@ export function createProxyErrorResponse(
   { host, accept, errorPages = ERROR_PAGES_PATH }: ProxyCaller,
   error: ProxyError,
 ): ProxyResponse {
-  const { status, code, message, retryAfterSeconds } = error;
+  const { status, code, message, allow, retryAfterSeconds } = error;
   const errorPage = errorPageUrl(errorPages, code);
   const requestId = randomUUID();
   const newResponse = (contentType: string, body: string): ProxyResponse => ({
@@ -113,7 +124,9 @@ export function createProxyErrorResponse(
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'content-type': contentType,
+      [ERROR_CODE_HEADER]: code,
       link: helpLinkTo(errorPage),
+      ...(allow === undefined ? {} : { allow }),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     },
     body,
@@ -134,7 +147,7 @@ export function createProxyErrorResponse(
   const errors = [{ errorReference: ERROR_CATALOGUE[code].errorReference, message }];
   const problem: Problem = {
     type: errorPage,
-    title: message,
+    title: ERROR_CATALOGUE[code].message,
     status,
     code,
     detail: message,
@@ -146,5 +159,5 @@ export function createProxyErrorResponse(
 
 function envelopeStatusOf(status: ProxyError['status']): 'NotFound' | 'BadRequest' | 'InternalServer' {
   if (status === 404) return 'NotFound';
-  return status === 413 ? 'BadRequest' : 'InternalServer';
+  return status < 500 ? 'BadRequest' : 'InternalServer';
 }

@@ -8,12 +8,12 @@ import type { DataSource } from 'typeorm';
 const isInAction = new AsyncLocalStorage<true>();
 
 /**
- * PostgreSQL's plan for the last statement that `action` sends. It is a generic plan with the planner settings of
+ * PostgreSQL's plan for the last statement that `action` sends, or the last that contains `part`. It is a generic plan with the planner settings of
  * services, usually for empty tables. If a condition of the statement is not an index condition in the plan, PostgreSQL
  * checks it only after it has read the rows.
  */
-export async function planOf(dataSource: DataSource, action: () => Promise<unknown>): Promise<string> {
-  const [text, parameters] = await findLastStatement(dataSource, action);
+export async function planOf(dataSource: DataSource, action: () => Promise<unknown>, part = ''): Promise<string> {
+  const [text, parameters] = await findLastStatement(dataSource, action, part);
   const runner = dataSource.createQueryRunner();
   try {
     await runner.query(`PREPARE planned_statement AS ${text}`);
@@ -28,11 +28,15 @@ export async function planOf(dataSource: DataSource, action: () => Promise<unkno
   }
 }
 
-async function findLastStatement(dataSource: DataSource, action: () => Promise<unknown>): Promise<[string, unknown[]]> {
+async function findLastStatement(
+  dataSource: DataSource,
+  action: () => Promise<unknown>,
+  part: string,
+): Promise<[string, unknown[]]> {
   let last: [string, unknown[]] | undefined;
   const query = dataSource.query.bind(dataSource);
   dataSource.query = ((text: string, parameters: unknown[] = [], ...rest: []) => {
-    if (isInAction.getStore()) last = [text, parameters];
+    if (isInAction.getStore() && text.includes(part)) last = [text, parameters];
     return query(text, parameters, ...rest);
   }) as DataSource['query'];
   try {

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
+  DisputeChangedV1,
+  type DisputedPayment,
   type EventEnvelope,
   type PartnerPayment,
   PaymentFailedV1,
+  type PaymentInProgress,
   PaymentProcessingV1,
   type PaymentSnapshot,
   type PaymentState,
@@ -12,7 +15,7 @@ import {
   RefundFailedV1,
   RefundSucceededV1,
 } from '@svc/contracts';
-import { newPaymentReference } from '@svc/kernel';
+import { newPaymentReference, newUuidAt } from '@svc/kernel';
 import { anEvent } from './test-service.js';
 
 /** A successful payment of R 123.45 and a tip of R 10.00 for an invoice, as payment-processor publishes it. */
@@ -67,6 +70,16 @@ export function anAnonymousPayment(): PaymentSnapshot {
   };
 }
 
+/** The content of `payment.processing` for this payment of a payer on a page. */
+export function inProgress(payment: PaymentSnapshot): PaymentInProgress {
+  const { reference, paymentReference, paymentUTCDate, modifiedUTCDate, payable, source } = payment;
+  return {
+    ...{ reference, paymentReference, paymentUTCDate, modifiedUTCDate, payable },
+    state: 'processing',
+    source: { kind: source.kind },
+  };
+}
+
 const EVENT_TYPE_OF_STATE: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
   processing: PaymentProcessingV1,
   verificationRequired: PaymentVerificationRequiredV1,
@@ -76,7 +89,7 @@ const EVENT_TYPE_OF_STATE: Readonly<Record<PaymentState, typeof PaymentProcessin
 
 /** The event that publishes the payment. */
 export function paymentEvent(payment: PaymentSnapshot, version = 2): EventEnvelope<PaymentSnapshot> {
-  return anEvent(EVENT_TYPE_OF_STATE[payment.state], payment.reference, version, payment);
+  return { ...anEvent(EVENT_TYPE_OF_STATE[payment.state], payment.reference, version, payment), payload: payment };
 }
 
 /** The event of a successful refund of R 23.45 of this payment, as payment-processor publishes it. */
@@ -93,4 +106,24 @@ export function refundOf(
   };
   const type = refund.status === 'succeeded' ? RefundSucceededV1 : RefundFailedV1;
   return anEvent(type, refund.refundReference, 1, { ...payment, refund });
+}
+
+/** The event of a debited dispute of R 23.45 of this payment, as payment-processor publishes it. */
+export function disputeOf(
+  payment: PaymentSnapshot,
+  overrides: Partial<DisputedPayment['dispute']> = {},
+  version = 1,
+): EventEnvelope<DisputedPayment> {
+  const dispute: DisputedPayment['dispute'] = {
+    disputeReference: randomUUID(),
+    stage: 'debited',
+    amount: 2_345,
+    reason: '10.4 Other Fraud-Card Absent Environment',
+    respondByUTCDate: '2026-03-15T10:00:00.000Z',
+    createdUTCDate: '2026-03-01T10:05:00.000Z',
+    changeReference: newUuidAt(new Date('2026-03-01T10:06:00.000Z')),
+    changedUTCDate: '2026-03-01T10:06:00.000Z',
+    ...overrides,
+  };
+  return anEvent(DisputeChangedV1, dispute.disputeReference, version, { ...payment, dispute });
 }

@@ -1,7 +1,7 @@
 /** Headers that describe the message, the connection or the request. All other headers instruct the client. */
 const OTHER_HEADERS: ReadonlySet<string> = new Set([
   ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'vary', 'date', 'etag'],
-  ...['connection', 'keep-alive', 'x-request-id', 'location', 'link', 'retry-after'],
+  ...['connection', 'keep-alive', 'x-request-id', 'location', 'link', 'retry-after', 'x-error-code', 'allow'],
 ]);
 
 /**

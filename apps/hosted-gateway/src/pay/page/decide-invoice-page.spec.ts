@@ -13,6 +13,7 @@ const INVOICE: TillInvoice = {
   merchantId: 1001,
   siteId: 5001,
   merchantName: 'Karoo Books',
+  siteName: 'Market stall',
   siteReference: 'TILL-1',
   externalReference: 'basket-17',
   amount: 8_950,
@@ -20,6 +21,7 @@ const INVOICE: TillInvoice = {
   lineItems: [],
   expiresAt: new Date(NOW.getTime() + 1),
   maxPayments: 100,
+  isPaymentRequest: false,
   payableState: 'open',
   payableVersion: 3,
   paymentCount: 0,
@@ -27,6 +29,7 @@ const INVOICE: TillInvoice = {
   minimumAmount: 100,
   maximumAmount: null,
   payments: [],
+  timeZones: [{ zone: 'Africa/Johannesburg' }],
 };
 
 function decideInvoicePage(
@@ -56,17 +59,17 @@ const BY_PARTNER = { partner: {} } as Partial<PaymentSnapshot>;
 test('the model of an open page has the order of the till, without a link to a store and without a code', () => {
   expect(decideInvoicePage({})).toEqual({
     state: 'open',
+    timeZone: 'Africa/Johannesburg',
     sessionId: 'i',
     callsPath: '/c/01234567890123456789',
     sessionVersion: 3,
     merchantName: 'Karoo Books',
-    siteName: 'TILL-1',
+    siteName: 'Market stall',
     merchantOrderId: 'basket-17',
-    isAtTill: true,
+    invoiceOrigin: 'till',
     amountCents: 8_950,
     currencyISOCode: 'ZAR',
     customFields: [],
-    lines: [],
     reversedCharges: [],
     paymentNumber: 1,
     paymentsLeft: undefined,
@@ -79,35 +82,39 @@ test('the model of an open page has the order of the till, without a link to a s
   });
   expect(decideInvoicePage({ mode: 'test' })['isTest']).toBe(true);
   expect(decideInvoicePage({ externalReference: null })).not.toHaveProperty('merchantOrderId');
+  expect(decideInvoicePage({ isPaymentRequest: true })).toMatchObject({ invoiceOrigin: 'request' });
 });
 
 test.each<[lineItem: LineItem, line: object]>([
   [
     { name: 'Tea', productCode: 'T', sku: 'S', unitPrice: '4475' },
-    { label: 'Tea', quantity: 1, amountCents: 4_475 },
+    { label: 'Tea', quantity: 1, unitPriceCents: 4_475, amountCents: 4_475 },
   ],
   [
     { productCode: 'T', sku: 'S', unitPrice: '4475', quantity: 2 },
-    { label: 'T', quantity: 2, amountCents: 8_950 },
+    { label: 'T', quantity: 2, unitPriceCents: 4_475, amountCents: 8_950 },
   ],
   [
     { sku: 'S', unitPrice: '129', quantity: 2.5 },
-    { label: 'S', quantity: 2.5, amountCents: 323 },
+    { label: 'S', quantity: 2.5, unitPriceCents: 129, amountCents: 323 },
   ],
   [
     { unitPrice: '129', quantity: -2.5 },
-    { label: '', quantity: -2.5, amountCents: -323 },
+    { label: '', quantity: -2.5, unitPriceCents: 129, amountCents: -323 },
   ],
   [
     { unitPrice: '0', quantity: -1 },
-    { label: '', quantity: -1, amountCents: 0 },
+    { label: '', quantity: -1, unitPriceCents: 0, amountCents: 0 },
   ],
   [
     { unitPrice: '100000000000', quantity: 1e6 },
-    { label: '', quantity: 1e6, amountCents: Number.MAX_SAFE_INTEGER },
+    { label: '', quantity: 1e6, unitPriceCents: 100_000_000_000, amountCents: Number.MAX_SAFE_INTEGER },
   ],
 ])('the line item %j is shown as %j', (lineItem, line) => {
-  expect(decideInvoicePage({ lineItems: [toTillLineItem(lineItem)] })['lines']).toEqual([line]);
+  expect(decideInvoicePage({ lineItems: [toTillLineItem(lineItem)] })['basket']).toEqual({
+    lines: [line],
+    totalCents: 8_950,
+  });
 });
 
 test.each([
@@ -169,7 +176,7 @@ describe('the basket', () => {
   const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
   const stateAndBasketVisibility = (invoice: Partial<TillInvoice>, facts?: Partial<PageFacts>) => {
     const page = decideInvoicePage({ lineItems, ...invoice }, facts);
-    return [page.state, 'lines' in page];
+    return [page.state, 'basket' in page];
   };
   const paid = { payableState: 'paid', payments: [buildPayment()] } as const;
   const oldPayment = buildPayment({ modifiedUTCDate: timeAfterNow(-60_000) });
@@ -267,7 +274,7 @@ test('an invoice is expired from the exact millisecond of its expiry', () => {
 
 describe('the page of a static code', () => {
   const address = { code: '98765432109876543210', invoiceReference: 'i' };
-  const ORDER_FIELDS = ['lines', 'siteName', 'merchantOrderId'];
+  const ORDER_FIELDS = ['basket', 'siteName', 'merchantOrderId'];
   const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
   const failures = Array.from({ length: 20 }, () => buildPayment({ state: 'failed', reference: 'other' }));
   const verification = { verificationUrl: 'https://bank.example/1', verificationUntilUTCDate: timeAfterNow(1) };

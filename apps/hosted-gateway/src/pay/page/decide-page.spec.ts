@@ -20,6 +20,7 @@ function decideSessionPage({ session, ...facts }: Facts): {
     paymentCount: 0,
     expiresAt: new Date(NOW.getTime() + 1),
     payments: [],
+    timeZones: [{ zone: 'Africa/Johannesburg' }],
     ...session,
   };
   return decidePage({
@@ -121,7 +122,8 @@ test('the page lists only the reversed payments, each with its amount including 
   const results = [[], [failed], [failed, reversed]].map(
     (payments) => decideSessionPage({ session: { payments } })['reversedCharges'],
   );
-  const reversedCharge = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: timeAfterNow(0) };
+  const card = { cardLabel: '**** 0119', at: timeAfterNow(0), timeZone: 'Africa/Johannesburg' };
+  const reversedCharge = { amountCents: 990, currencyISOCode: 'ZAR', ...card };
   expect(results).toEqual([[], [], [reversedCharge]]);
 });
 
@@ -161,6 +163,21 @@ describe('the page', () => {
       backToStoreUrl: expect.any(String) as string,
     });
     expect(decideSessionPage({ session: { ...session, siteName: 'Till 1' } })['siteName']).toBe('Till 1');
+    expect(decideSessionPage({ session: { ...session, basket: null } })).not.toHaveProperty('basket');
+  });
+
+  test.each([
+    [12_075, false],
+    [10_500, true],
+  ])('has the basket in every state, with the tax that the amount %d contains (included: %j)', (amount, isIncluded) => {
+    const basket = { lines: [{ name: 'Mug', unitPrice: 5_000, quantity: 2 }], shippingAmount: 500, taxAmount: 1_575 };
+    for (const payments of [[], [declined], [buildPayment({ state: 'success' })]])
+      expect(decideSessionPage({ session: { ...session, payments, amount, basket } })['basket']).toEqual({
+        lines: [{ label: 'Mug', quantity: 2, unitPriceCents: 5_000, amountCents: 10_000 }],
+        totalCents: amount,
+        shippingCents: 500,
+        tax: { amountCents: 1_575, isIncluded },
+      });
   });
 
   test('has neither the code nor a link to the shop if it was opened by its code', () => {
@@ -336,4 +353,16 @@ describe('the link back to the store (H6)', () => {
     const page = decideSessionPage(facts);
     expect([page.state, storeLinkParts(page)]).toEqual(['processing', undefined]);
   });
+});
+
+test('each time has the zone that the merchant had at that time', () => {
+  const timeZones = [{ zone: 'Asia/Kathmandu' }, { zone: 'America/New_York', from: timeAfterNow(0) }];
+  const paid = (modifiedUTCDate: string) => buildPayment({ state: 'success', modifiedUTCDate });
+  const decide = (payment: HostedPaymentSnapshot) => decideSessionPage({ session: { timeZones, payments: [payment] } });
+  expect(decide(paid(timeAfterNow(-1)))).toMatchObject({ charge: { timeZone: 'Asia/Kathmandu' } });
+  expect(decide(paid(timeAfterNow(0)))).toMatchObject({ charge: { timeZone: 'America/New_York' } });
+  expect(decide(buildVerification(60_000))).toMatchObject({
+    ...{ charge: { timeZone: 'Asia/Kathmandu' }, untilTimeZone: 'America/New_York' },
+  });
+  expect(decideSessionPage({ session: { timeZones } })).toMatchObject({ state: 'open', timeZone: 'America/New_York' });
 });

@@ -1,14 +1,17 @@
-import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import { ownCodeText } from '@svc/kernel';
+import { isFullSnapshot, isPartnerPayment, type PublicKeyJwk } from '@svc/contracts';
+import { ownCodeText, timeZoneAt } from '@svc/kernel';
+import { type Basket, computeLineTotal, isTaxIncluded } from '../../baskets/basket.js';
 import type {
   ChargeDetails,
   DeclineDetails,
+  OrderBasket,
   OrderDetails,
   PayablePage,
   ProcessingPage,
   ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
+import type { PaymentCopy, StoredSnapshot } from '../../payment-copies/payment-copy.js';
 import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { determineSessionState } from '../../sessions/session.js';
@@ -69,19 +72,20 @@ function isBasketVisible(page: SessionPage): boolean {
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
 }
 
-function removeBasket({ lines: _, ...page }: SessionPage): SessionPage {
+function removeBasket({ basket: _, ...page }: SessionPage): SessionPage {
   return page;
 }
 
 /** A printed code is public, so its page shows only the shop and the amount. */
-function removeOrder({ lines: _, siteName: __, merchantOrderId: ___, ...page }: SessionPage): SessionPage {
+function removeOrder({ basket: _, siteName: __, merchantOrderId: ___, ...page }: SessionPage): SessionPage {
   return page;
 }
 
 function decidePageWithBasket(facts: PageFacts): SessionPage {
   const { payable, now } = facts;
-  const { payments } = payable;
-  const paid = payments.find(isSuccess);
+  const payments: readonly PaymentCopy[] = payable.payments;
+  const fullSnapshots = payments.filter(isFullSnapshot);
+  const paid = fullSnapshots.find(isSuccess);
   const isOwnPayment = createOwnPaymentFilter(facts);
   const order = buildOrderDetails(facts, paid ?? findLatestPayment(payments));
   // The page of an invoice shows neither time nor card of another payer's payment.
@@ -93,7 +97,7 @@ function decidePageWithBasket(facts: PageFacts): SessionPage {
   switch (state) {
     case 'open':
     case 'expired':
-      return decideFormPage(facts, order, findLatestPayment(payments.filter(isOwnPayment)));
+      return decideFormPage(facts, order, findLatestPayment(fullSnapshots.filter(isOwnPayment)));
     case 'processing': {
       const processing = payments.find((payment) => payment.state === 'processing');
       const isLate =
@@ -111,7 +115,7 @@ function decidePageWithBasket(facts: PageFacts): SessionPage {
 function buildReceiptPage(
   { payable, address, now }: PageFacts,
   order: OrderDetails,
-  paid: PaymentSnapshot,
+  paid: StoredSnapshot,
 ): SessionPage {
   const isRecent = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
@@ -120,7 +124,7 @@ function buildReceiptPage(
     ...(isInvoice(payable) ? { amountCents: paid.amount + paid.tipAmount } : {}),
     state: isRecent ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
-    charge: buildChargeDetails(paid, paid.modifiedUTCDate),
+    charge: buildChargeDetails(payable, paid, paid.modifiedUTCDate),
     ...(isScanned(address) || isInvoice(payable)
       ? {}
       : { returnUrl: buildMerchantLink(payable.returnUrl, payable, paid) }),
@@ -143,7 +147,7 @@ function removeStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<Or
  * The page while no payment is in progress: the form, unless the payer can continue the verification on the bank's
  * page.
  */
-function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
+function decideFormPage(facts: PageFacts, order: OrderDetails, latest: StoredSnapshot | undefined): SessionPage {
   const { payable, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
   // A processing payment may arrive before the new state of its payable.
@@ -156,8 +160,10 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
   if (canContinueAtBank && !(facts.wantsAnotherCard && isPayable)) {
     const query = isScanned(address) ? '' : `sessionId=${getPayableId(payable)}&`;
     const anotherCard = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
-    const charge = buildChargeDetails(latest!, latest!.paymentUTCDate);
-    return { ...removeStoreLink(order), state: 'verification', verificationUrl, until, charge, ...anotherCard };
+    const charge = buildChargeDetails(payable, latest!, latest!.paymentUTCDate);
+    const untilTimeZone = timeZoneAt(payable.timeZones, new Date(until));
+    const times = { until, untilTimeZone };
+    return { ...removeStoreLink(order), state: 'verification', verificationUrl, ...times, charge, ...anotherCard };
   }
   if (!isPayable) return { ...order, state: decideClosedState(limit, payable, now) };
   // All payments so far came from other payers or through partners. (If the payments of a session are counted but not
@@ -170,6 +176,7 @@ function decideFormPage(facts: PageFacts, order: OrderDetails, latest: PaymentSn
     paymentNumber: payable.paymentCount + 1,
     paymentsLeft: isInvoice(payable) ? undefined : MAX_SESSION_PAYMENTS - payable.paymentCount,
     expiresAt: payable.expiresAt.toISOString(),
+    timeZone: timeZoneAt(payable.timeZones, payable.expiresAt),
     canExtend: !isInvoice(payable) && !payable.extended,
     encryptionKey,
     renderedAt: now.toISOString(),
@@ -190,9 +197,10 @@ function decideClosedState(
 }
 
 /** @param decisive the successful payment, even if later payments failed; if none succeeded, the latest payment (H6) */
-function buildOrderDetails(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
+function buildOrderDetails(facts: PageFacts, decisive: PaymentCopy | undefined): OrderDetails {
   const { payable, address } = facts;
-  const isOwnPayment = createOwnPaymentFilter(facts);
+  const payments: readonly PaymentCopy[] = payable.payments;
+  const ownPayments = payments.filter(isFullSnapshot).filter(createOwnPaymentFilter(facts));
   return {
     sessionId: getPayableId(payable),
     callsPath: buildCallsPath(address),
@@ -200,45 +208,68 @@ function buildOrderDetails(facts: PageFacts, decisive: PaymentSnapshot | undefin
     merchantName: payable.merchantName,
     amountCents: payable.amount,
     currencyISOCode: payable.currencyISOCode,
-    reversedCharges: payable.payments.filter(isOwnPayment).flatMap((payment) => buildReversedCharges(payment)),
+    reversedCharges: ownPayments.flatMap((payment) => buildReversedCharges(payable, payment)),
     ...(payable.mode === 'test' ? { isTest: true } : {}),
     ...(isInvoice(payable) ? buildInvoiceOrder(payable) : buildSessionOrder(payable, address, decisive)),
   };
 }
 
-function buildChargeDetails({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
-  return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
+function buildChargeDetails(
+  { timeZones }: PagePayable,
+  { paymentMethodType, paymentMethodLabel }: StoredSnapshot,
+  at: string,
+): ChargeDetails {
+  const timeZone = timeZoneAt(timeZones, new Date(at));
+  return { at, timeZone, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
 }
 
-function buildReversedCharges(payment: PaymentSnapshot): ReversedCharge[] {
+function buildReversedCharges(payable: PagePayable, payment: StoredSnapshot): ReversedCharge[] {
   const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
   if (reversedUTCDate === undefined) return [];
-  return [{ ...buildChargeDetails(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
+  return [
+    { ...buildChargeDetails(payable, payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode },
+  ];
 }
 
-function buildDeclineDetails(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
+function buildDeclineDetails(latest: StoredSnapshot | undefined): DeclineDetails | undefined {
   const [error] = latest?.errors ?? [];
   return latest && error && { ...error, paymentReference: latest.paymentReference };
 }
 
-type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
+type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'basket' | 'backToStoreUrl' | 'locale';
 
 function buildSessionOrder(
   session: SessionWithPayments,
   address: PayerAddress,
-  decisive: PaymentSnapshot | undefined,
+  decisive: PaymentCopy | undefined,
 ): Pick<OrderDetails, SourceFields> {
   const merchantUrl = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
     siteName: session.siteName ?? undefined,
     merchantOrderId: session.merchantOrderId,
     customFields: session.customFields,
+    ...(session.basket ? { basket: buildOrderBasket(session.basket, session.amount) } : {}),
     locale: session.locale ?? undefined,
     ...(isScanned(address) ? {} : { backToStoreUrl: buildMerchantLink(merchantUrl, session, decisive) }),
   };
 }
 
-function isSuccess({ state }: PaymentSnapshot): boolean {
+function buildOrderBasket(basket: Basket, amount: number): OrderBasket {
+  const { lines, shippingAmount, taxAmount } = basket;
+  return {
+    lines: lines.map(({ name, unitPrice, quantity = 1 }) => ({
+      label: name,
+      quantity,
+      unitPriceCents: unitPrice,
+      amountCents: computeLineTotal({ unitPrice, quantity }),
+    })),
+    totalCents: amount,
+    ...(shippingAmount === undefined ? {} : { shippingCents: shippingAmount }),
+    ...(taxAmount === undefined ? {} : { tax: { amountCents: taxAmount, isIncluded: isTaxIncluded(basket, amount) } }),
+  };
+}
+
+function isSuccess({ state }: PaymentCopy): boolean {
   return state === 'success';
 }
 
@@ -247,17 +278,16 @@ function isSuccess({ state }: PaymentSnapshot): boolean {
  * handles the verification and the decline of its own customer. All other payments of a session count, because a
  * session has one payer.
  */
-function createOwnPaymentFilter({ payable, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
-  return ({ partner, reference }) =>
-    partner === undefined && (!isInvoice(payable) || ownReferences.includes(reference));
+function createOwnPaymentFilter({ payable, ownReferences }: PageFacts): (payment: PaymentCopy) => boolean {
+  return (payment) => !isPartnerPayment(payment) && (!isInvoice(payable) || ownReferences.includes(payment.reference));
 }
 
 /**
  * The payment that was accepted last. (The time of the last change would be wrong: an older payment changes when its
  * verification expires.)
  */
-function findLatestPayment(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
-  return payments.reduce<PaymentSnapshot | undefined>(
+function findLatestPayment<P extends PaymentCopy>(payments: readonly P[]): P | undefined {
+  return payments.reduce<P | undefined>(
     (latest, payment) => (latest && latest.paymentUTCDate >= payment.paymentUTCDate ? latest : payment),
     undefined,
   );

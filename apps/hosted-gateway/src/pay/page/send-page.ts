@@ -12,7 +12,8 @@ import {
 import { parseOwnReferences } from '../../own-payments.js';
 import type { PageFrame } from '../../page-views/page-frame.js';
 import type { PageManifest, PayPageModel } from '../../page-views/pay-page-model.js';
-import { CSP_REPORTS_PATH, renderPayPage, selectShell } from '../../page-views/render-pay-page.js';
+import { RECEIPT_RESULTS } from '../../page-views/receipt-mail/receipt-mail-form.js';
+import { buildPagePolicy, CSP_REPORTS_PATH, renderPayPage, selectShell } from '../../page-views/render-pay-page.js';
 import { encodePage, gzipPage } from './encode-page.js';
 import type { Payer } from './show-page.js';
 
@@ -31,7 +32,8 @@ export function readLanguagePreference({ headers, url }: PayerRequest): Language
 }
 
 export function readPayer(request: PayerRequest): Payer {
-  return { ...readLanguagePreference(request), ownReferences: readOwnReferences(request) };
+  const receiptResult = RECEIPT_RESULTS.find((result) => result === parseQuery(request.url).get('receipt'));
+  return { ...readLanguagePreference(request), ownReferences: readOwnReferences(request), receiptResult };
 }
 
 /**
@@ -75,7 +77,7 @@ function renderPieces(model: PayPageModel, manifest: PageManifest, request: Paye
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {
-      'content-security-policy': shell.contentSecurityPolicy,
+      'content-security-policy': buildPagePolicy(shell, model),
       'reporting-endpoints': `csp="${CSP_REPORTS_PATH}"`,
       'permissions-policy': PERMISSIONS_POLICY,
       'cache-control': 'no-store',

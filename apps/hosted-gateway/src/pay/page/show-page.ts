@@ -1,9 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
+import { Mailer } from '@svc/mail';
+import { PayerChallenges } from '../../challenge/payer-challenges.js';
 import { HostedGatewayConfig } from '../../config.js';
 import { buildDeclineText, buildPaymentsLeftText, buildReferenceText } from '../../languages/decline-text.js';
 import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
-import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
+import { CurrentLooks } from '../../looks/current-looks.js';
+import type { PageLook } from '../../page-views/merchant-look/page-look.js';
+import type { PayablePage, PayPageModel, SessionPage, TillPage } from '../../page-views/pay-page-model.js';
+import type { ReceiptResult } from '../../page-views/receipt-mail/receipt-mail-form.js';
 import { InFlightPayments } from '../../payment-copies/in-flight-payments.js';
 import { buildCallsPath, isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { FindOpenInvoice } from '../../till-codes/find-open-invoice.js';
@@ -52,6 +57,8 @@ export interface DeclinedPayment extends NextPayment {
 export interface Payer extends LanguagePreference {
   /** References of the latest payments of this browser, from the cookie of the page's script. */
   readonly ownReferences: readonly string[];
+  /** The result of the receipt that this payer sent by e-mail a moment ago. */
+  readonly receiptResult?: ReceiptResult | undefined;
 }
 
 /**
@@ -75,16 +82,39 @@ export class ShowPage {
     @Inject(RefreshPayments) private readonly refreshPayments: RefreshPayments,
     @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
     @Inject(CardKey) private readonly cardKey: CardKey,
+    @Inject(PayerChallenges) private readonly challenges: PayerChallenges,
+    @Inject(CurrentLooks) private readonly looks: CurrentLooks,
+    @Inject(Mailer) private readonly mailer: Mailer,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
 
-  /** @param wantsAnotherCard the payer wants to use another card although a payment waits for verification */
-  async findModel(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
-    const payable = await this.payables.findByAddress(address);
+  /**
+   * @param ip address of the payer, from the trusted proxies
+   * @param wantsAnotherCard the payer wants to use another card although a payment waits for verification
+   */
+  async findModel(
+    address: PayerAddress,
+    payer: Payer,
+    ip: string,
+    wantsAnotherCard = false,
+  ): Promise<PayPageModel | PageRedirect> {
+    const [payable, looks] = await Promise.all([this.payables.findByAddress(address), this.looks.read()]);
     if (!payable && isStaticCode(address)) return { state: 'not-found', isScanned: true };
-    if (!payable) return isScanned(address) ? this.buildModelForCode(address.code, payer) : { state: 'not-found' };
-    return this.buildModel(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
+    if (!payable)
+      return isScanned(address) ? this.buildModelForCode(address.code, payer, looks) : { state: 'not-found' };
+    const refreshed = await this.refreshPayments.refresh(payable);
+    const plain = await this.buildModel(refreshed, address, payer, wantsAnotherCard);
+    const model = this.offerReceiptMail(applyLook(plain, looks.get(payable.merchantId)), payer);
+    if (model.state !== 'open' && model.state !== 'declined') return model;
+    const challenge = await this.challenges.create({ ...payable, payableId: getPayableId(payable) }, ip);
+    return challenge === undefined ? model : { ...model, challenge };
+  }
+
+  /** The challenge for the next payment on the page. Throws `resource.not-found`. */
+  async createChallenge(address: PayerAddress, ip: string): Promise<string | undefined> {
+    const payable = await this.payables.getByAddress(address);
+    return this.challenges.create({ ...payable, payableId: getPayableId(payable) }, ip);
   }
 
   async readState(address: PayerAddress, payer: Payer): Promise<PageState> {
@@ -114,13 +144,25 @@ export class ShowPage {
   }
 
   /** The model for a code that belongs to no session and no invoice. The code may be the static code of a till. */
-  private async buildModelForCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
-    const merchantName = await this.tillCodes.findMerchantName(code);
-    if (merchantName === undefined) return { state: 'not-found', isScanned: true };
+  private async buildModelForCode(
+    code: string,
+    { chosen }: Payer,
+    looks: ReadonlyMap<number, PageLook>,
+  ): Promise<PayPageModel | PageRedirect> {
+    const merchant = await this.tillCodes.findMerchant(code);
+    if (merchant === undefined) return { state: 'not-found', isScanned: true };
     const invoice = await this.findOpenInvoice.execute(code);
-    if (!invoice) return { state: 'till', merchantName };
+    if (!invoice)
+      return applyLook({ state: 'till', merchantName: merchant.merchantName }, looks.get(merchant.merchantId));
     const address = { code, invoiceReference: invoice.invoiceReference };
     return { redirectTo: `${buildCallsPath(address)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
+  }
+
+  /** Only the payer sees the reference of the payment, so only the payer can send its receipt. */
+  private offerReceiptMail(model: SessionPage, { chosen, receiptResult: result }: Payer): SessionPage {
+    if (!('paymentReference' in model) || !this.mailer.isOn) return model;
+    const action = `${model.callsPath}/receipts${chosen === undefined ? '' : `?lang=${chosen}`}`;
+    return { ...model, receiptMail: { action, result } };
   }
 
   private async buildModel(
@@ -136,6 +178,10 @@ export class ShowPage {
     const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };
     return decidePage({ payable, ...facts });
   }
+}
+
+function applyLook<Model extends SessionPage | TillPage>(model: Model, look: PageLook | undefined): Model {
+  return look === undefined ? model : { ...model, look, merchantName: look.displayName ?? model.merchantName };
 }
 
 function buildDecline(model: SessionPage, language: Language): Pick<PageState, 'decline'> {

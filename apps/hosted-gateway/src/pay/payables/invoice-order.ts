@@ -1,19 +1,22 @@
 import { computeAmountLimits } from '@svc/contracts';
-import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
+import { computeLineTotal } from '../../baskets/basket.js';
+import type { OrderDetails, OrderLine, PaymentChoice } from '../../page-views/pay-page-model.js';
 import type { TillInvoice, TillLineItem } from '../../till-codes/till-invoice.js';
 
-/** The order of an invoice as the page shows it: the till, the merchant's reference, and the line items. */
+/** The order of an invoice as the page shows it: the site, the merchant's reference, and the line items. */
 export function buildInvoiceOrder({
-  siteReference,
+  siteName,
   externalReference,
+  amount,
   lineItems,
-}: TillInvoice): Pick<OrderDetails, 'siteName' | 'merchantOrderId' | 'customFields' | 'lines' | 'isAtTill'> {
+  isPaymentRequest,
+}: TillInvoice): Pick<OrderDetails, 'siteName' | 'merchantOrderId' | 'customFields' | 'basket' | 'invoiceOrigin'> {
   return {
-    isAtTill: true,
-    siteName: siteReference,
+    invoiceOrigin: isPaymentRequest ? 'request' : 'till',
+    siteName,
     ...(externalReference === null ? {} : { merchantOrderId: externalReference }),
     customFields: [],
-    lines: lineItems.map(buildOrderLine),
+    ...(lineItems.length === 0 ? {} : { basket: { lines: lineItems.map(buildOrderLine), totalCents: amount } }),
   };
 }
 
@@ -26,9 +29,12 @@ export function buildPaymentChoice(invoice: TillInvoice): PaymentChoice {
   };
 }
 
-/** Line total, rounded to cents (half away from zero), capped at the largest safe integer. */
-function buildOrderLine({ name, unitPrice, quantity = 1 }: TillLineItem): NonNullable<OrderDetails['lines']>[number] {
-  const exact = Number(unitPrice) * quantity;
-  const cents = Math.min(Math.round(Math.abs(exact)), Number.MAX_SAFE_INTEGER);
-  return { label: name ?? '', quantity, amountCents: exact < 0 ? 0 - cents : cents };
+function buildOrderLine({ name = '', unitPrice, quantity = 1 }: TillLineItem): OrderLine {
+  const unitPriceCents = Number(unitPrice);
+  return {
+    label: name,
+    quantity,
+    unitPriceCents,
+    amountCents: computeLineTotal({ unitPrice: unitPriceCents, quantity }),
+  };
 }

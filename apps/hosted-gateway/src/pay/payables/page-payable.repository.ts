@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
+import { isHostedPayment, type PayableSnapshot } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
+import type { PaymentCopy } from '../../payment-copies/payment-copy.js';
 import { isScanned, isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
@@ -40,12 +41,12 @@ export class PagePayableRepository {
     return (found as P | undefined) ?? payable;
   }
 
-  async upsertPayment(payment: PaymentSnapshot): Promise<void> {
+  async upsertPayment(payment: PaymentCopy): Promise<void> {
     if (isHostedPayment(payment)) await this.sessions.upsertPayment(payment);
     else await this.upsertPayments([payment]);
   }
 
-  async upsertPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
+  async upsertPayments(payments: readonly PaymentCopy[]): Promise<void> {
     await this.sessions.upsertPayments(payments.filter(isHostedPayment));
     await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }

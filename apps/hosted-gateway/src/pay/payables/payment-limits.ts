@@ -1,3 +1,4 @@
+import { isPartnerPayment } from '@svc/contracts';
 import { MAX_SESSION_PAYMENTS } from '../../sessions/max-session-payments.js';
 import { isStaticCode, type PayerAddress } from '../../sessions/payer-address.js';
 import type { TillInvoice } from '../../till-codes/till-invoice.js';
@@ -35,7 +36,7 @@ export function checkPaymentLimit(
  */
 function isPaused({ payments }: TillInvoice, now: Date): boolean {
   const times = payments
-    .filter(({ partner, state }) => partner === undefined && (state === 'failed' || state === 'verificationRequired'))
+    .filter((payment) => ['failed', 'verificationRequired'].includes(payment.state) && !isPartnerPayment(payment))
     .map(({ paymentUTCDate }) => Date.parse(paymentUTCDate))
     .sort((a, b) => a - b);
   const pauseCount = Math.floor(times.length / FAILURES_UNTIL_PAUSE);

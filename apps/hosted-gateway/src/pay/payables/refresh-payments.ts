@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
+import { CheckPaymentsV1 } from '@svc/contracts';
 import { Clock, withDeadline } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
+import type { PaymentCopy } from '../../payment-copies/payment-copy.js';
 import { getPayableId, type PagePayable } from './page-payable.js';
 import { PagePayableRepository } from './page-payable.repository.js';
 
@@ -41,13 +42,13 @@ export class RefreshPayments {
   }
 
   /** Refreshes one payment if it is unfinished. Returns false if no refresh was needed. */
-  async refreshPayment(payment: PaymentSnapshot): Promise<boolean> {
+  async refreshPayment(payment: PaymentCopy): Promise<boolean> {
     if (!this.needsRefresh(payment)) return false;
     await withDeadline(this.requestRefresh(payment.payable.payableId), TIMEOUT_MS, () => undefined);
     return true;
   }
 
-  private needsRefresh({ state, modifiedUTCDate }: PaymentSnapshot): boolean {
+  private needsRefresh({ state, modifiedUTCDate }: PaymentCopy): boolean {
     if (state === 'verificationRequired') return true;
     return state === 'processing' && Date.parse(modifiedUTCDate) <= this.clock.later(-MIN_AGE_MS).getTime();
   }

@@ -20,6 +20,7 @@ import {
 } from '@svc/contracts';
 import { Commands, type DigestOptions, type LinesOptions, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
+import { Acquirers } from '../../acquirers/acquirers.js';
 import {
   EXPECTED_HISTORY,
   EXPECTED_NOTIFICATIONS,
@@ -96,11 +97,12 @@ export class ReconciliationBooks {
   constructor(
     @Inject(DataSource) dataSource: DataSource,
     @Inject(Commands) private readonly commands: Commands,
+    @Inject(Acquirers) private readonly acquirers: Acquirers,
   ) {
     // The last argument is the number of SQL parameters after the range; by default 0.
     this.expected = {
       ledger: new ReconciliationReader(dataSource, EXPECTED_LEDGER),
-      acquirer: new ReconciliationReader(dataSource, EXPECTED_STATEMENT, 1),
+      acquirer: new ReconciliationReader(dataSource, EXPECTED_STATEMENT, 2),
       notifications: new ReconciliationReader(dataSource, EXPECTED_NOTIFICATIONS, 1),
       webhooks: new ReconciliationReader(dataSource, EXPECTED_WEBHOOKS, 3),
       stream: new ReconciliationReader(dataSource, EXPECTED_STREAM, 2),
@@ -109,7 +111,7 @@ export class ReconciliationBooks {
       sessions: new ReconciliationReader(dataSource, EXPECTED_SESSIONS, 1),
     };
     this.ledger = new ReconciliationReader(dataSource, LEDGER_BOOK);
-    this.statement = new ReconciliationReader(dataSource, STATEMENT_BOOK, 1);
+    this.statement = new ReconciliationReader(dataSource, STATEMENT_BOOK, 2);
   }
 
   buildComparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
@@ -122,7 +124,10 @@ export class ReconciliationBooks {
     ];
     const sources: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, BookSource]>> = {
       ledger: [noParameters, localSource(this.ledger, noParameters)],
-      acquirer: [watermarkOnly, localSource(this.statement, () => Promise.resolve([runId]))],
+      acquirer: [
+        () => Promise.resolve([watermark, this.acquirers.namesWithSettlementReports]),
+        localSource(this.statement, () => Promise.resolve([runId, watermark])),
+      ],
       notifications: [watermarkOnly, this.remoteSource('notifications')],
       webhooks: [watermarkReversalsAndSites, this.remoteSource('webhooks')],
       stream: [watermarkAndReversals, this.remoteSource('stream')],

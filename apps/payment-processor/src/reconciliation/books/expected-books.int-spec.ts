@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type BookLine,
   buildMerchantPayment,
+  type DisputeStage,
   isPartnerPayment,
   type PayableSource,
   type PaymentSnapshot,
@@ -15,7 +16,7 @@ import { buildPaymentNotification, canonicalId, newUuidAt } from '@svc/kernel';
 import fc from 'fast-check';
 import { buildInvoicePayable, buildPayable } from '../../../test/builders.js';
 import { type Processor, startProcessor } from '../../../test/processor.js';
-import { EARLY, RANGE, ReconciledMerchant, WATERMARK } from '../../../test/reconciled-rows.js';
+import { EARLY, RANGE, ReconciledMerchant, type StoredPayment, WATERMARK } from '../../../test/reconciled-rows.js';
 import { paymentTransfers, refundTransfer, type Transfer } from '../../ledger/transfer.js';
 import { vouchersTotal } from '../../payables/amount-to-process.js';
 import { PAYMENT_MAP, rowFromPayment } from '../../payments/payment-columns.js';
@@ -129,11 +130,28 @@ async function insert({ payment, refundedAmount }: GeneratedPayment): Promise<(P
   const attemptId = await merchant.insertAttempt(stored, {
     state: payment.state === 'success' ? 'approved' : 'declined',
   });
-  if (refundedAmount === 0) return [payment];
+  if (refundedAmount === 0) return [payment, ...(await insertDispute(stored, attemptId, payment))];
   const refundId = newUuidAt(new Date(EARLY));
   await merchant.insertRefund(stored, attemptId, { refund_id: refundId, amount: refundedAmount });
   const refund = { refundReference: refundId, amount: refundedAmount, status: 'succeeded', createdUTCDate: EARLY };
   return [payment, { ...payment, refund } as RefundedPayment];
+}
+
+/** Inserts a dispute of the payment with two changes, one with and one without a deadline. Returns what was published. */
+async function insertDispute(
+  stored: StoredPayment,
+  attemptId: string,
+  payment: PaymentSnapshot,
+): Promise<PaymentSnapshot[]> {
+  const { disputeId } = await merchant.insertDispute(stored, attemptId, { booked_at: null });
+  const change = async (version: number, stage: DisputeStage, deadline: { respondByUTCDate?: string }) => {
+    const fields = { version, stage, amount: 10 + version, respond_by: deadline.respondByUTCDate ?? null };
+    const changeReference = await merchant.insertDisputeChange(disputeId, fields);
+    const dates = { ...deadline, createdUTCDate: EARLY, changedUTCDate: EARLY };
+    const dispute = { disputeReference: disputeId, stage, amount: fields.amount, reason: '10.4', ...dates };
+    return { ...payment, dispute: { ...dispute, changeReference } };
+  };
+  return [await change(1, 'opened', { respondByUTCDate: '2026-03-09T10:00:00.123Z' }), await change(2, 'debited', {})];
 }
 
 async function readLines(name: BookName): Promise<unknown[]> {

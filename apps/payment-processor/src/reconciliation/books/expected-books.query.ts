@@ -1,7 +1,7 @@
 import { firstUuidAt, isoTime } from '@svc/messaging';
 
 /**
- * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
+ * The statements that compute the expected rows of every book from the tables of payments, refunds, disputes and payables, for
  * {@link ReconciliationReader}. The first parameter after the range is the watermark. A row that became final at or
  * after the watermark is open, so it is not compared.
  *
@@ -26,12 +26,24 @@ const PAYMENTS = `
     FROM payments p JOIN payables y ON y.payable_id = p.payable_id
    WHERE p.accepted_at >= $1 AND p.accepted_at < $2`;
 
-/** Refunds that were created in the range, selected by the time in their ids. They are final when they have ended. */
+/**
+ * Refunds that were created in the range, selected by the time in their ids. They are final when they have ended. The
+ * notification of a refund whose money came back is separate.
+ */
 const REFUNDS = `
-  SELECT ${COLUMNS}, r.refund_id, r.amount AS refund_amount, r.state AS refund_state, r.created_at,
+  SELECT ${COLUMNS}, r.refund_id, r.amount AS refund_amount, r.created_at,
+         CASE WHEN r.returned_at IS NULL THEN r.state ELSE 'succeeded' END AS refund_state,
          r.ended_at IS NOT NULL AS final, r.ended_at IS NULL OR r.ended_at >= $3 AS open
     FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
    WHERE r.refund_id >= ${firstUuidAt('$1')} AND r.refund_id < ${firstUuidAt('$2')}`;
+
+/** Changes of disputes in the range, selected by the time in their ids. Each is final at once. */
+const DISPUTES = `
+  SELECT ${COLUMNS}, d.dispute_id, c.change_id, c.stage, c.amount AS dispute_amount, c.reason, c.respond_by, d.created_at, c.changed_at,
+         c.changed_at >= $3 AS open
+    FROM dispute_changes c JOIN disputes d ON d.dispute_id = c.dispute_id
+    JOIN payments p ON p.payment_id = d.payment_id JOIN payables y ON y.payable_id = p.payable_id
+   WHERE c.change_id >= ${firstUuidAt('$1')} AND c.change_id < ${firstUuidAt('$2')}`;
 
 /** Values of a payment, with the names that several books use. */
 const TIMES = { paymentUTCDate: isoTime('accepted_at'), modifiedUTCDate: isoTime('modified_at') };
@@ -97,7 +109,16 @@ const REFUND = jsonObject({
   createdUTCDate: isoTime('created_at'),
 });
 
-/** Notifications of payments, of refunds and of reversals (the fourth parameter, as JSON). */
+const DISPUTE = `jsonb_strip_nulls(${jsonObject({
+  disputeReference: 'dispute_id',
+  stage: 'stage',
+  amount: 'dispute_amount',
+  reason: 'reason',
+  respondByUTCDate: isoTime('respond_by'),
+  createdUTCDate: isoTime('created_at'),
+})})`;
+
+/** Notifications of payments, refunds, disputes, and of reversals and returned refunds (the fourth parameter, as JSON). */
 const NOTIFICATIONS = `
   SELECT mode, merchant_id, site_id, accepted_at AS at, payment_reference, payment_reference AS key, ${STATUS_TEXT} AS status,
          ${TENDERED} AS amount, open, CASE WHEN final THEN ${jsonObject({ ...NOTIFICATION, type: `'payment'` })} END AS line
@@ -107,8 +128,12 @@ const NOTIFICATIONS = `
          0, open, CASE WHEN final THEN ${jsonObject({ ...NOTIFICATION, type: `'refund'`, refund: REFUND })} END
     FROM (${REFUNDS}) AS refund
   UNION ALL
-  SELECT mode, "merchantId", "siteId", at, reference, key, 'Failed', 0, false, line
-    FROM jsonb_to_recordset($4::jsonb) AS reversal (mode text, "merchantId" bigint, "siteId" bigint, at timestamptz, reference text, key text, line jsonb)`;
+  SELECT mode, merchant_id, site_id, changed_at, payment_reference, payment_reference || '/' || change_id, ${STATUS_TEXT},
+         0, open, ${jsonObject({ ...NOTIFICATION, type: `'dispute'`, dispute: DISPUTE })}
+    FROM (${DISPUTES}) AS dispute
+  UNION ALL
+  SELECT mode, "merchantId", "siteId", at, reference, key, status, 0, false, line
+    FROM jsonb_to_recordset($4::jsonb) AS reversal (mode text, "merchantId" bigint, "siteId" bigint, at timestamptz, reference text, status text, key text, line jsonb)`;
 
 export const EXPECTED_STREAM = `
   SELECT mode, merchant_id, key, amount, open,

@@ -24,6 +24,11 @@ export interface DeliveryAttempt {
   statusCode: number | null;
   /** e.g. `timeout`, `connection-refused`, or `address-unavailable` (the host has no allowed IP address). */
   errorClass: string | null;
+  /**
+   * Advice if the response is probably a mistake of the endpoint: an HTML page, or a redirect with its final address.
+   * Otherwise null.
+   */
+  hint: string | null;
   /** The beginning of the response body: 200 characters in a list, 2000 for a single delivery. */
   response: string | null;
 }
@@ -39,8 +44,8 @@ export interface Delivery {
   webhookId: string;
   /** `session`: to the notificationUrl of a session. `site`: to the webhook of the site (M6). */
   recipient: 'session' | 'site';
-  /** `refund` only for the webhook of a site. */
-  type: 'payment' | 'refund';
+  /** `refund` and `dispute` only for the webhook of a site. */
+  type: 'payment' | 'refund' | 'dispute';
   /** Null if the recipient is a site. */
   sessionId: string | null;
   paymentReference: string;

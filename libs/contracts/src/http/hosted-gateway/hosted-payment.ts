@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorEntry, type PaymentError } from '../../errors.js';
-import type { HostedPaymentSnapshot } from '../../events/payments.js';
+import type { HostedPaymentSnapshot, HostedSessionSource } from '../../events/payments.js';
 import type { PaymentStatusText, ResponseStatusText } from '../../payment-status.js';
 import type { HostedError } from './hosted-session.js';
 
@@ -76,12 +76,18 @@ export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean 
   return payment.state === 'success' || payment.state === 'failed';
 }
 
+/** The members of a final payment of a session from which the models for its merchant are built. */
+type FinalHostedPayment = Pick<
+  HostedPaymentSnapshot,
+  'state' | 'amount' | 'currencyISOCode' | 'paymentReference' | 'errors' | 'paymentUTCDate' | 'paymentMethodLabel'
+> & { source: Pick<HostedSessionSource, 'sessionId' | 'merchantOrderId'> };
+
 /**
  * Converts a final payment to the merchant's model (H3, H4). Two services use this function, one for its API and one
  * for the webhook, because a merchant compares the API's response with the webhook. Throws for a payment that is not
  * final.
  */
-export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPayment {
+export function buildHostedPayment(payment: FinalHostedPayment): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final.`);
   const success = payment.state === 'success';
   return {
@@ -100,7 +106,7 @@ export function buildHostedPayment(payment: HostedPaymentSnapshot): HostedPaymen
 }
 
 /** The fields of a notification about a final payment, in the webhook and in the feed. */
-export function notificationFields(payment: HostedPaymentSnapshot): NotificationFields {
+export function notificationFields(payment: FinalHostedPayment): NotificationFields {
   const { paymentMethod: _, ...fields } = buildHostedPayment(payment);
   return fields;
 }

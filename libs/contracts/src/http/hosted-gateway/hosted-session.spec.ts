@@ -28,6 +28,10 @@ describeBounds(CreateSessionRequest, SESSION, {
   origin: text(2_048),
   siteName: optional(label(100)),
   customFields: optional(nestedList(20, FIELD, { ...FIELD, value: 7 })),
+  // They never fail a request: the gateway shows them only if they are valid.
+  lineItems: { accepted: [undefined, null, [], 'x', [7], [{ unitPrice: -1 }]], rejected: [] },
+  taxAmount: { accepted: [undefined, null, 0, -1, 'x', {}], rejected: [] },
+  shippingAmount: { accepted: [undefined, null, 0, -1, 'x', {}], rejected: [] },
   locale: optional({
     accepted: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG_LOCALE.slice(0, 35)],
     rejected: [

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
+import { Allow, ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
 import type { ResponseStatusText } from '../../payment-status.js';
 import {
   IsAmountInCents,
@@ -23,6 +23,23 @@ export class CustomField {
   /** At most 512 characters (C6). */
   @IsLabel(MAX_CUSTOM_FIELD_VALUE_LENGTH)
   value: string;
+}
+
+/**
+ * A line of the order that the page and the receipt show, as in an invoice. It has at least one of `name`,
+ * `productCode` and `sku`.
+ */
+export interface SessionLineItem {
+  /** Friendly name, at most 200 characters. Without a name, the page shows the productCode or the sku. */
+  name?: string;
+  /** Product identifier, at most 100 characters. */
+  productCode?: string;
+  /** Stock keeping unit, at most 100 characters. */
+  sku?: string;
+  /** Price of one unit in whole cents, 0 to 100 000 000 000; text or a number (C1). */
+  unitPrice: string | number;
+  /** Default 1; fractional for weighed goods, negative for returns and discounts; never 0; at most 1 000 000. */
+  quantity?: number;
 }
 
 /**
@@ -77,6 +94,21 @@ export class CreateSessionRequest {
   customFields?: CustomField[];
 
   /**
+   * Lines of the order, at most 500, shown on the page and the receipt (H9). The lines and `shippingAmount`, with or
+   * without `taxAmount`, must add up to `amount`. Lines that break a rule are not shown; the request is not refused.
+   */
+  @Allow()
+  lineItems?: SessionLineItem[];
+
+  /** Tax in cents, shown with the lines: included in their prices, or added to them (H9). */
+  @Allow()
+  taxAmount?: number;
+
+  /** Price of the delivery in cents, shown with the lines (H9). */
+  @Allow()
+  shippingAmount?: number;
+
+  /**
    * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. By default, and
    * for other languages, the payer's browser decides (H7).
    */
@@ -100,6 +132,16 @@ export interface CreateSessionResponse {
   sessionState?: SessionState;
   status: ResponseStatusText;
   errors: HostedError[];
+  /** Only in test mode, and only if there are any: parts of the request that probably do not do what was meant. */
+  warnings?: HostedWarning[];
+}
+
+/** A part of an accepted request that the developer should correct. Write no program that depends on a warning. */
+export interface HostedWarning {
+  /** Name of the field as it was sent. Absent if the warning concerns no single field. */
+  field?: string;
+  /** The effect of the field, and the step that corrects it. */
+  message: string;
 }
 
 /** Response of `GET /sessions/{sessionId}`. */

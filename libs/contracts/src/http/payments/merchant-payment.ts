@@ -1,4 +1,4 @@
-import type { MerchantRefund, PaymentSnapshot, Voucher } from '../../events/payments.js';
+import type { MerchantDispute, MerchantRefund, PaymentSnapshot, Voucher } from '../../events/payments.js';
 import { PaymentStatus } from '../../payment-status.js';
 
 /**
@@ -38,11 +38,16 @@ export interface MerchantCustomer {
 }
 
 /**
- * A message of a site's webhook and of the stream (M6): a payment became final, or was refunded or reversed. It contains
- * all fields of the {@link MerchantPayment}, and the event that it reports. `refund` is a refund or a reversal.
+ * A message of a site's webhook and of the stream (M6): a payment became final, or was refunded, reversed or disputed. It
+ * contains all fields of the {@link MerchantPayment}, and the event that it reports. `refund` is a refund or a reversal.
+ * `dispute` is a dispute after a change (M8).
  */
 export type PaymentNotification = MerchantPayment &
-  ({ readonly type: 'payment' } | { readonly type: 'refund'; readonly refund: MerchantRefund });
+  (
+    | { readonly type: 'payment' }
+    | { readonly type: 'refund'; readonly refund: MerchantRefund }
+    | { readonly type: 'dispute'; readonly dispute: MerchantDispute }
+  );
 
 /**
  * Converts a payment to the merchant's model. Throws for a payment that is not final: merchants receive only final

@@ -1,0 +1,198 @@
+import type { DisputesToAnswer } from '../disputes/list-disputes.query.js';
+import { fill } from '../languages/fill.js';
+import { CURRENCY, formatAmount } from '../languages/format.js';
+import { pathOf, renderDocument } from '../layout/layout.js';
+import type { ListedPayment } from '../payments/list-payments.query.js';
+import { PaymentTable } from '../payments/payment-rows.js';
+import { siteName } from '../viewer/sites.js';
+import type { MerchantViewer } from '../viewer/viewer.js';
+import { HourChart } from './hour-chart.js';
+import { approvalPercent, averageSale, type DaySums } from './today.js';
+
+export interface TodayPage {
+  readonly viewer: MerchantViewer;
+  /** The merchant's day, such as `2026-11-20`. */
+  readonly day: string;
+  readonly isToday: boolean;
+  /** The days beside it, if the page shows them. */
+  readonly previous: string | undefined;
+  readonly next: string | undefined;
+  /** IANA name. */
+  readonly zone: string;
+  readonly today: DaySums;
+  /** The same weekday a week before; for today, until the same time. */
+  readonly before: DaySums;
+  readonly newest: readonly ListedPayment[];
+  /** Undefined if there are none, or if the person may not see them. */
+  readonly disputes: DisputesToAnswer | undefined;
+  /** Local times at which the hours of the day begin. */
+  readonly labels: readonly string[];
+}
+
+export function renderTodayPage(page: TodayPage): string {
+  const { viewer, day, isToday } = page;
+  const { texts } = viewer;
+  return renderDocument({
+    title: isToday ? texts.today.title : fill(texts.today.titleOf, { day }),
+    texts,
+    viewer,
+    current: 'today',
+    children: <TodayContent {...page} />,
+  });
+}
+
+/** The content. On the page of today it shows new payments by itself, and after midnight the new day. */
+export function TodayContent(page: TodayPage) {
+  const { viewer, day, isToday, zone, today, newest, disputes, labels } = page;
+  const { texts } = viewer;
+  return (
+    <div data-live={isToday ? `${pathOf(viewer)}/live` : undefined}>
+      <h1>{isToday ? `${texts.today.title}, ${day}` : fill(texts.today.titleOf, { day })}</h1>
+      <Days {...page} />
+      {disputes ? <DisputesLine {...{ viewer, disputes }} /> : null}
+      <Figures {...page} />
+      {today.paid === 0 && today.failed === 0 ? (
+        <p class="card empty">{isToday ? texts.today.empty : texts.payments.empty}</p>
+      ) : (
+        <div class="columns">
+          <section class="card">
+            <HourChart viewer={viewer} currency={CURRENCY} hours={today.hours} labels={labels} />
+          </section>
+          <section class="card">
+            <h2>{texts.today.bySite}</h2>
+            <Sites viewer={viewer} today={today} />
+            <h2>{texts.today.byOutcome}</h2>
+            <Outcomes viewer={viewer} today={today} />
+          </section>
+        </div>
+      )}
+      <section class="card">
+        <h2>{isToday ? texts.today.newest : texts.today.lastOfDay}</h2>
+        {newest.length === 0 ? (
+          <p class="empty">{texts.payments.empty}</p>
+        ) : (
+          <PaymentTable viewer={viewer} payments={newest} />
+        )}
+        <p class="pages">
+          <a href={`${pathOf(viewer)}/payments${isToday ? '' : `?from=${day}&to=${day}`}`}>
+            {isToday ? texts.today.all : texts.today.allOfDay}
+          </a>
+        </p>
+      </section>
+      <p class="small">{fill(texts.today.timeZone, { zone })}</p>
+    </div>
+  );
+}
+
+function Days({ viewer, isToday, previous, next }: TodayPage) {
+  const { texts } = viewer;
+  const path = pathOf(viewer);
+  return (
+    <nav class="other-days" aria-label={texts.today.days}>
+      {previous === undefined ? null : <a href={`${path}?day=${previous}`}>{`‹ ${previous}`}</a>}
+      {next === undefined ? null : <a href={`${path}?day=${next}`}>{`${next} ›`}</a>}
+      {isToday ? null : <a href={path}>{texts.today.title}</a>}
+    </nav>
+  );
+}
+
+/** The disputes to answer, with the first deadline. */
+function DisputesLine({ viewer, disputes }: { viewer: MerchantViewer; disputes: DisputesToAnswer }) {
+  const { one, many } = viewer.texts.disputes.today;
+  const { count, firstUTCDate } = disputes;
+  return (
+    <p class="notice waiting">
+      <a href={`${pathOf(viewer)}/disputes`}>
+        {fill(count === 1 ? one : many, { count, time: viewer.clock.format(firstUTCDate) })}
+      </a>
+    </p>
+  );
+}
+
+function Figures({ viewer, day, isToday, today, before }: TodayPage) {
+  const { texts } = viewer;
+  const weekday = texts.weekdays[new Date(day).getUTCDay()]!;
+  const format = (cents: number | undefined): string | undefined =>
+    cents === undefined ? undefined : formatAmount(cents, CURRENCY, texts);
+  const percent = (value: number | undefined): string | undefined => (value === undefined ? undefined : `${value} %`);
+  const figures: readonly [string, string | undefined, string | undefined][] = [
+    [texts.today.sales, format(today.sales), format(before.sales)],
+    [texts.today.payments, String(today.paid), String(before.paid)],
+    [texts.today.approval, percent(approvalPercent(today)), percent(approvalPercent(before))],
+    [texts.today.average, format(averageSale(today)), format(averageSale(before))],
+  ];
+  const hadTrade = before.paid + before.failed > 0;
+  return (
+    <dl class="figures">
+      {figures.map(([name, value, earlier]) => (
+        <div class="card">
+          <dt>{name}</dt>
+          <dd>{value ?? '–'}</dd>
+          <dd class="small">
+            {hadTrade
+              ? fill(isToday ? texts.today.against : texts.today.againstDay, { weekday, value: earlier ?? '–' })
+              : fill(isToday ? texts.today.noneBefore : texts.today.noneOnDay, { weekday })}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The sites with the most sales. */
+const MAX_SITES = 20;
+
+function Sites({ viewer, today }: Pick<TodayPage, 'viewer' | 'today'>) {
+  const { texts } = viewer;
+  const sites = [...today.sites].toSorted(([, a], [, b]) => b.sales - a.sales).slice(0, MAX_SITES);
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{texts.today.site}</th>
+          <th scope="col" class="number">
+            {texts.today.count}
+          </th>
+          <th scope="col" class="number">
+            {texts.today.amount}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {sites.map(([siteId, { paid, sales }]) => (
+          <tr>
+            <th scope="row">{siteName(viewer, siteId)}</th>
+            <td class="number">{paid}</td>
+            <td class="number">{formatAmount(sales, CURRENCY, texts)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Outcomes({ viewer, today }: Pick<TodayPage, 'viewer' | 'today'>) {
+  const { texts } = viewer;
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{texts.today.outcome}</th>
+          <th scope="col" class="number">
+            {texts.today.count}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        <tr>
+          <th scope="row">{texts.state.success}</th>
+          <td class="number">{today.paid}</td>
+        </tr>
+        <tr>
+          <th scope="row">{texts.state.failed}</th>
+          <td class="number">{today.failed}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
