@@ -127,7 +127,7 @@ function planOnPages(
     const address = addresses[index % addresses.length]!;
     const forged = forgesHeader ? { forgedAddress: `198.51.${Math.floor(index / 250)}.${index % 250}` } : {};
     const checkOut = (): Promise<Checkout> =>
-      arena.openSession(shops[index % shops.length]!, { address, solver, ...forged });
+      arena.openSession(shops[index % shops.length]!, { address, solver, isImpatient: true, ...forged });
     return { card, origin: address, checkOut };
   });
 }

@@ -87,6 +87,11 @@ export interface Browser {
   readonly solver: ChallengeSolver | undefined;
   /** The value of X-Forwarded-For with which the browser claims to have another address. */
   readonly forgedAddress?: string;
+  /**
+   * An attacker's program takes the next card of its list instead of waiting until the payments of its address are decided.
+   * A payment that waits for 3-D Secure is decided after 15 minutes, so a program that waits for it tests fewer cards.
+   */
+  readonly isImpatient?: true;
 }
 
 export class PageCheckout implements Checkout {
@@ -105,11 +110,12 @@ export class PageCheckout implements Checkout {
   async attempt(card: CardData): Promise<AttemptOutcome> {
     const page = await this.openPage();
     const { status, body } = await this.pay(page, buildPayRequest(page, this.session.sessionId, card));
-    if ((status === CONFLICT_STATUS || status === BUSY_STATUS) && this.pressesAgain++ < MAX_PRESSES) {
+    const isWaiting = status === CONFLICT_STATUS || (status === BUSY_STATUS && !this.browser.isImpatient);
+    if (isWaiting && this.pressesAgain++ < MAX_PRESSES) {
       await pause(PRESS_PAUSE_MS);
       return this.attempt(card);
     }
-    // A thief does not wait for others any longer: the attempt did not reach the bank.
+    // The attempt did not reach the bank.
     if (status === REFUSED_STATUS || status === BUSY_STATUS) return 'refused';
     if (status === CHALLENGE_STATUS) return 'challenged';
     const { state = '', redirectUrl } = JSON.parse(body.toString()) as { state?: string; redirectUrl?: string };
@@ -161,7 +167,8 @@ export class PageCheckout implements Checkout {
     for (let repeats = 0; ; repeats++) {
       const response = await this.post('payments', request);
       const { status, retryAfterSeconds = Infinity } = response;
-      if (status !== BUSY_STATUS || retryAfterSeconds > MAX_REPEAT_SECONDS || repeats === MAX_REPEATS) return response;
+      if (status !== BUSY_STATUS || this.browser.isImpatient) return response;
+      if (retryAfterSeconds > MAX_REPEAT_SECONDS || repeats === MAX_REPEATS) return response;
       this.waits++;
       await pause((retryAfterSeconds + Math.random()) * 1_000);
     }
