@@ -109,6 +109,8 @@ export class PageCheckout implements Checkout {
   /** Opens the page, also for another attempt, and pays. */
   async attempt(card: CardData): Promise<AttemptOutcome> {
     const page = await this.openPage();
+    // A page without a form shows the payment whose response was a 409: the payer waits for its outcome.
+    if (findPageData(page, 'payment-number') === undefined) return this.awaitOutcome();
     const { status, body } = await this.pay(page, buildPayRequest(page, this.session.sessionId, card));
     const isWaiting = status === CONFLICT_STATUS || (status === BUSY_STATUS && !this.browser.isImpatient);
     if (isWaiting && this.pressesAgain++ < MAX_PRESSES) {
@@ -131,13 +133,18 @@ export class PageCheckout implements Checkout {
       body: new URLSearchParams({ answer: 'confirm' }),
       redirect: 'manual',
     });
-    // The page finishes the payment when the payer returns. While it is in progress, the page loads again.
+    // The page finishes the payment when the payer returns.
+    return this.awaitOutcome();
+  }
+
+  /** Loads the page again while its payment is in progress. */
+  private async awaitOutcome(): Promise<AttemptOutcome> {
     for (let views = 1; ; views++) {
       const state = findPageData(await this.openPage(), 'state') ?? '';
       const outcome = OUTCOMES[state];
       if (outcome !== undefined) return outcome;
       if (state !== 'processing' || views === MAX_VIEWS)
-        throw new Error(`After the verification the page is ${state}.`);
+        throw new Error(`The page without a form has the state ${state}.`);
       await pause(VIEW_PAUSE_MS);
     }
   }
