@@ -27,6 +27,7 @@ const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
   'payment-processor': '30s',
   'hosted-gateway': '0s',
   'merchant-retrieval': '0s',
+  console: '0s',
 };
 
 export function createHttpRoute(host: Host): IHTTPRoute {

@@ -103,6 +103,7 @@ test.each([
   ['a payment', 'payment-processor', '30s'],
   ['the event stream of a payment page', 'hosted-gateway', '0s'],
   ['the event stream of a site', 'merchant-retrieval', '0s'],
+  ['the event stream of an open list', 'console', '0s'],
 ])('for %s, every route to %s has the timeout %s (0s is no timeout)', (_, app, timeout) => {
   const rules = objectsOfKind<IHTTPRoute>(platform, 'HTTPRoute').flatMap(({ spec }) => spec?.rules ?? []);
   const rulesOfApp = rules.filter(({ backendRefs }) => backendRefs?.[0]?.name === app);

@@ -1,7 +1,8 @@
 /**
- * Part `memory` of the benchmark: the memory of each app while the platform is saturated with hosted payments. Each app has the
- * memory limit and the heap limit of its container (deploy/apps.ts). Writes the peaks into deploy/measured-memory.json, from
- * which `node deploy/generate.ts` makes the table in deploy/README.md.
+ * Part `memory` of the benchmark: the memory and the processor time of each app, and the work of PostgreSQL, while the platform
+ * is saturated with hosted payments for some minutes. Each app has the memory limit and the heap limit of its container
+ * (deploy/apps.ts). Writes the peaks into deploy/measured-memory.json, from which `node deploy/generate.ts` makes the table in
+ * deploy/README.md. docs/scaling.md has the other results.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +13,11 @@ import { readProcesses } from '../../tools/svc/processes/processes.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
 import type { PartOptions } from '../main.ts';
+import { type CpuMs, readCpuMs, subtractCpu } from '../measuring/cpu.ts';
 import { forSeconds, runClosedLoad } from '../measuring/open-loop.ts';
 import { newPlatform, ROOT, type RunningPlatform } from '../platforms/platform.ts';
-import { type Section, toThreeDigits } from '../report.ts';
+import { type Section, type Table, toThreeDigits } from '../report.ts';
+import { type DatabaseActivity, DatabaseWatch, toTableOfTables } from './database-activity.ts';
 import { createMemoryGroup, type MemoryGroup } from './memory-groups.ts';
 
 const PAYERS = 48;
@@ -43,6 +46,8 @@ export async function measureMemory({ seconds, log }: PartOptions): Promise<Sect
     await running.svc('restart');
     await running.svc('restart', 'simulated-acquirer');
     const restartsBefore = countRestarts(running);
+    const database = await DatabaseWatch.start(running.sql);
+    const processorTimeBefore = readProcessorTime(running);
     const startedAt = performance.now();
     const failures: unknown[] = [];
     const payments = await runClosedLoad(PAYERS, forSeconds(STEPS * seconds), () =>
@@ -51,8 +56,10 @@ export async function measureMemory({ seconds, log }: PartOptions): Promise<Sect
     const loadSeconds = (performance.now() - startedAt) / 1_000;
     log(`${payments} payments in ${loadSeconds.toFixed(0)} s`);
     const apps = readMemory(running, groups, restartsBefore);
+    const processorTime = subtractCpu(readProcessorTime(running), processorTimeBefore);
+    const activity = await database.stop(payments);
     writeMeasuredMemory(apps, payments / loadSeconds, loadSeconds, groups.size > 0);
-    return toSection(apps, failures);
+    return toSection({ apps, payments, processorTime, activity }, failures);
   } finally {
     await payers.close();
     await running.stop();
@@ -102,6 +109,13 @@ function readMemory(
   });
 }
 
+/** Milliseconds by app, and those of PostgreSQL and RabbitMQ. */
+function readProcessorTime({ dataDir, groups }: RunningPlatform): CpuMs {
+  const processes = Object.entries(readProcesses(join(dataDir, 'run', 'processes.json')));
+  const { services: _, ...servers } = groups;
+  return readCpuMs({ ...Object.fromEntries(processes.map(([name, { pid }]) => [name, [pid]])), ...servers });
+}
+
 function writeMeasuredMemory(apps: readonly AppMemory[], perSecond: number, seconds: number, hasGroups: boolean): void {
   const killed = apps.filter(({ kills, restarts }) => kills + restarts > 0).length;
   const measured: MeasuredMemory = {
@@ -117,7 +131,15 @@ function writeMeasuredMemory(apps: readonly AppMemory[], perSecond: number, seco
   writeFileSync(join(ROOT, 'deploy/measured-memory.json'), `${JSON.stringify(measured, null, 2)}\n`);
 }
 
-function toSection(apps: readonly AppMemory[], failures: readonly unknown[]): Section {
+interface Results {
+  readonly apps: readonly AppMemory[];
+  readonly payments: number;
+  readonly processorTime: CpuMs;
+  readonly activity: DatabaseActivity;
+}
+
+function toSection(results: Results, failures: readonly unknown[]): Section {
+  const { apps, activity } = results;
   const largestShare = Math.max(...apps.map(({ peakMi, limitMi }) => peakMi / limitMi));
   const killed = apps.filter(({ kills, restarts }) => kills + restarts > 0);
   return {
@@ -130,6 +152,8 @@ function toSection(apps: readonly AppMemory[], failures: readonly unknown[]): Se
           [name, peakMi, limitMi, restarts, kills].map(String),
         ),
       },
+      ...toCostTables(results),
+      toTableOfTables(activity),
     ],
     figures: [
       { name: 'largest peak against its limit', value: largestShare, unit: '', promised: MAX_SHARE, direction: 'most' },
@@ -138,6 +162,27 @@ function toSection(apps: readonly AppMemory[], failures: readonly unknown[]): Se
       ...killed.map(({ name }) => `${name} ended during the load`),
       ...(failures.length > 0 ? [`${toThreeDigits(failures.length)} payments failed: ${String(failures[0])}`] : []),
     ],
-    data: apps,
+    data: results,
   };
+}
+
+function toCostTables({ payments, processorTime, activity }: Results): Table[] {
+  const { commits, writingTransactions, walBytes } = activity.perPayment;
+  return [
+    {
+      title: 'Processor time of one payment, ms',
+      columns: ['', 'ms'],
+      rows: Object.entries(processorTime).map(([name, ms]) => [name, toThreeDigits(ms / payments)]),
+    },
+    {
+      title: 'PostgreSQL, for one payment',
+      columns: ['commits', 'transaction ids', 'bytes of WAL'],
+      rows: [[commits, writingTransactions, walBytes].map(toThreeDigits)],
+    },
+    {
+      title: 'Connections to PostgreSQL, maximum',
+      columns: ['role', 'connections'],
+      rows: Object.entries(activity.maxConnections).map(([role, count]) => [role, String(count)]),
+    },
+  ];
 }

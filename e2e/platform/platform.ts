@@ -15,6 +15,7 @@ import { acquireLock, type Lock } from '../../tools/svc/base/lock.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../../tools/svc/demo/seed.ts';
 import type { Mode } from '../../tools/svc/platform/services.ts';
 import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
+import { planPorts, type Service } from '../../tools/svc/settings/settings.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 /** Has a data folder for each platform. `./svc test` sets it to a folder in memory for a whole run. */
@@ -39,13 +40,13 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Offsets from the first port that `./svc` listens on: hosts, acquirers, till, each app alone, PostgreSQL, RabbitMQ. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+/** Offsets from the first port that `./svc` listens on: hosts, acquirers, till, apps, PostgreSQL, RabbitMQ, own databases. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 32, 33, 35, 37];
 const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
   join(DATA_DIRS, `start-${index}.lock`),
 );
 const MAX_START_MS = 240_000;
-const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
+const PORT_BASES = { first: 20_000, last: 30_000, step: 45, workersMax: 8 };
 
 export class Platform {
   private sqlPool: pg.Pool | undefined;
@@ -234,6 +235,18 @@ export class Platform {
     const client = ignoreErrors(new pg.Client(this.superuser()));
     await client.connect();
     return client;
+  }
+
+  /** PostgreSQL's superuser at the server of a service in SVC_OWN_DATABASES. */
+  async sqlOf<Row extends object>(service: Service, statement: string): Promise<Row[]> {
+    const { ownDatabases } = planPorts(String(this.portBase));
+    const client = ignoreErrors(new pg.Client({ ...this.superuser(), port: ownDatabases[service] }));
+    try {
+      await client.connect();
+      return (await client.query(statement)).rows as Row[];
+    } finally {
+      await client.end();
+    }
   }
 
   private superuser(): pg.ClientConfig {

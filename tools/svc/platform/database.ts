@@ -5,6 +5,7 @@ import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migratio
 import { startPostgres } from '../postgres/postgres.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
+import { databaseServers } from '../postgres/servers.ts';
 import { appVariables, ownerVariables, writeEnvFiles } from '../processes/env-files.ts';
 import { startBroker } from '../rabbitmq/broker.ts';
 import { loadSecrets, type Secrets } from '../settings/secrets.ts';
@@ -35,25 +36,23 @@ export async function startPlatformBroker(
   writeEnvFiles(settings, secrets, { amqpUrls: broker.urls, isBehindFront: mode === 'distributed' });
 }
 
-/** @param onStart called before the start of the server, unless the server already runs */
-export async function startDatabase(settings: Settings, steps: Steps, onStart: () => void): Promise<Secrets> {
-  const paths = pathsOf(settings);
-  const secrets = loadSecrets(paths.secrets);
+/** @param onStart called with the data directory before the start of a server, unless the server already runs */
+export async function startDatabases(
+  settings: Settings,
+  steps: Steps,
+  onStart: (directory: string) => void,
+): Promise<Secrets> {
+  const secrets = loadSecrets(pathsOf(settings).secrets);
   writeEnvFiles(settings, secrets);
-  const { superuserUrl } = await steps.run('PostgreSQL', () => {
-    if (findPostgres(paths.postgres) === undefined) onStart();
-    return startPostgres({
-      root: settings.root,
-      directory: paths.postgres,
-      port: settings.ports.postgres,
-      password: secrets.postgresPassword,
-      logFile: paths.postgresLog,
-      durable: true,
+  for (const { name, directory, port, logFile } of databaseServers(settings)) {
+    const { superuserUrl } = await steps.run(name, () => {
+      if (findPostgres(directory) === undefined) onStart(directory);
+      const { root } = settings;
+      return startPostgres({ root, directory, port, password: secrets.postgresPassword, logFile, durable: true });
     });
-  });
-  await steps.run('database', () => provision(superuserUrl, secrets));
-  const databaseUrl = superuserUrl.replace(/\/postgres$/, `/${DATABASE}`);
-  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, databaseUrl));
+    await steps.run('database', () => provision(superuserUrl, secrets));
+  }
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets));
   return secrets;
 }
 
@@ -67,22 +66,22 @@ export async function migrateRunningPlatform(
   build: () => Promise<void>,
 ): Promise<void> {
   const secrets = loadSecrets(pathsOf(settings).secrets);
-  const login = `postgres:${secrets.postgresPassword}`;
-  const databaseUrl = `postgres://${login}@127.0.0.1:${settings.ports.postgres}/${DATABASE}`;
-  const { databases, digest } = planMigrations(settings, secrets, databaseUrl);
+  const { databases, digest } = planMigrations(settings, secrets);
   if (await isMigrated(databases, digest)) return;
   await build();
-  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, databaseUrl));
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets));
 }
 
-function planMigrations(settings: Settings, secrets: Secrets, superuserUrl: string) {
+function planMigrations(settings: Settings, secrets: Secrets) {
+  const login = `postgres:${secrets.postgresPassword}`;
+  const superuserUrl = `postgres://${login}@127.0.0.1:${settings.ports.postgres}/${DATABASE}`;
   const variablesOfOwners = ownerVariables(settings, secrets);
   const ownerUrls = SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!);
   return { databases: { superuserUrl, ownerUrls }, digest: migrationsDigest(settings.root) };
 }
 
-async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
-  const { databases, digest } = planMigrations(settings, secrets, superuserUrl);
+async function migrateUnlessDone(settings: Settings, secrets: Secrets): Promise<string> {
+  const { databases, digest } = planMigrations(settings, secrets);
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
   const variables = { ...appVariables({ ...settings, observe: false }, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };

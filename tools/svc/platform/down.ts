@@ -3,6 +3,7 @@ import { acquireLock, type Lock } from '../base/lock.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
+import { databaseServers } from '../postgres/servers.ts';
 import { brokerFilePath, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
 import { stopPrometheus } from './prometheus.ts';
@@ -31,12 +32,12 @@ export async function down(settings: Settings): Promise<void> {
 /** Stops all programs of the platform. Returns a text for the user about the services. */
 export async function stopPlatform(settings: Settings): Promise<string> {
   const steps = createSteps();
-  const { rabbitMq, postgres, transformer, prometheus } = pathsOf(settings);
+  const { rabbitMq, transformer, prometheus } = pathsOf(settings);
   if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
   if (existsSync(prometheus.process)) await steps.run('Prometheus', () => stopPrometheus(settings));
   const services = await steps.run('services', () => stopServices(settings));
   // The file exists even after a crash of RabbitMQ, whose Erlang name server then still runs.
   if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
-  await steps.run('PostgreSQL', () => stopPostgres(postgres));
+  for (const { name, directory } of databaseServers(settings)) await steps.run(name, () => stopPostgres(directory));
   return services;
 }

@@ -11,6 +11,7 @@ const settings: Settings = {
   externalAmqpUrl: undefined,
   externalManagementUrl: undefined,
   tradesWeek: false,
+  ownDatabases: [],
   forwarded: {},
 };
 

@@ -8,6 +8,7 @@ import { readMemoryMegabytes } from '../base/process-identity.ts';
 import { adyenEmulatorPage } from '../demo/adyen-emulator.ts';
 import { lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
+import { areAllDatabasesRunning, databaseServers } from '../postgres/servers.ts';
 import { readProcesses, SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
@@ -17,7 +18,6 @@ import { findTransformer, transformerUrl } from './transformer.ts';
 /** Returns whether everything runs and is healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
-  const postgres = findPostgres(pathsOf(settings).postgres);
   const lan = services?.lan;
   const till = findTransformer(settings);
   // A laptop that joins another network gets another address, but all links contain the old one.
@@ -59,13 +59,16 @@ export async function status(settings: Settings): Promise<boolean> {
   } else if (needsBroker) {
     console.log('RabbitMQ    down');
   }
-  console.log(
-    postgres === undefined
-      ? 'PostgreSQL  down'
-      : `PostgreSQL  running    ${describeProcess(postgres.pid)}\n  127.0.0.1:${postgres.port}`,
-  );
+  for (const { name, directory } of databaseServers(settings)) {
+    const postgres = findPostgres(directory);
+    console.log(
+      postgres === undefined
+        ? `${name}  down`
+        : `${name}  running    ${describeProcess(postgres.pid)}\n  127.0.0.1:${postgres.port}`,
+    );
+  }
   console.log(`data        ${settings.dataDir}`);
-  return isReady && till !== undefined && postgres !== undefined && (broker !== undefined || !needsBroker);
+  return isReady && till !== undefined && areAllDatabasesRunning(settings) && (broker !== undefined || !needsBroker);
 }
 
 function printAddress(name: string, url: string, state: string): void {

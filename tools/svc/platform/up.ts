@@ -14,6 +14,7 @@ import { startOfWeek } from '../demo/week/plan-week.ts';
 import { prepare } from '../install/prepare.ts';
 import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
+import { areAllDatabasesRunning, databaseServers } from '../postgres/servers.ts';
 import { appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
@@ -51,7 +52,7 @@ export async function up(
   try {
     const running = findServices(settings);
     if (running !== undefined && !hasOptions(running, mode, settings)) throw otherModeError(running);
-    if (running !== undefined && findPostgres(paths.postgres) !== undefined) {
+    if (running !== undefined && areAllDatabasesRunning(settings)) {
       await restartBroker(settings, running);
       const demo = readJson(paths.demo) as Partial<Demo> | undefined;
       if (findTransformer(settings) === undefined && demo?.transformerApiKey !== undefined)
@@ -144,7 +145,9 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
   const hasBroker = mode !== 'embedded';
   const ownsBroker = hasBroker && settings.externalAmqpUrl === undefined;
   const isBrokerRunning = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
-  const isPostgresRunning = findPostgres(paths.postgres)?.port === ports.postgres;
+  const stoppedDatabases = databaseServers(settings).filter(
+    ({ directory, port }) => findPostgres(directory)?.port !== port,
+  );
   const publicPorts = {
     'the API': ports.api,
     'the gateway': ports.gateway,
@@ -158,7 +161,7 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     administration: ports.admin,
     ...(isAdyenEmulatorOn(settings) ? { "Adyen's emulator": ports.adyenEmulator } : {}),
     ...(settings.observe ? { Prometheus: ports.prometheus, ...observedPorts(ports, isDistributed) } : {}),
-    ...(isPostgresRunning ? {} : { PostgreSQL: ports.postgres }),
+    ...Object.fromEntries(stoppedDatabases.map(({ name, port }) => [name, port])),
     ...(isDistributed ? ports.services : {}),
     ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
   });
@@ -168,7 +171,7 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
   await prepare(settings, steps, { build: true });
   if (lan !== undefined) await prepareCertificate(settings, lan, steps);
   // This module needs packages, so it is loaded after their installation.
-  const { startDatabase, startPlatformBroker } = await import('./database.ts');
+  const { startDatabases, startPlatformBroker } = await import('./database.ts');
   // Only a new database has no record that is newer than the beginning of the week.
   const clock = new MovedClock(paths.demoClock);
   clock.release();
@@ -177,7 +180,7 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     undo.push(() => Promise.resolve(clock.release()));
     clock.moveTo(startOfWeek(new Date()));
   }
-  const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
+  const secrets = await startDatabases(settings, steps, (directory) => undo.push(() => stopPostgres(directory)));
   if (hasBroker) {
     if (ownsBroker && !isBrokerRunning) undo.push(() => stopRabbitMq(paths.rabbitMq));
     await startPlatformBroker(settings, secrets, steps, mode);

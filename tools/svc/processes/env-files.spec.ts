@@ -54,6 +54,16 @@ describe('the environment files', () => {
     expect(mailOf({ SVC_SMTP_URL: server[1], SVC_MAIL_FROM: server[0] })).toEqual([server, server]);
   });
 
+  it("contain the port of the service's own PostgreSQL server, also for its migrations", () => {
+    const settings = readSettings('/repo', { SVC_OWN_DATABASES: 'payment-processor' }, '/');
+    const portsOf = (app: 'identity' | 'payment-processor') =>
+      [appVariables(settings, secrets)[app], ownerVariables(settings, secrets)[app]].map(
+        ({ SVC_DATABASE_URL }) => new URL(SVC_DATABASE_URL!).port,
+      );
+    expect(portsOf('identity')).toEqual(['7332', '7332']);
+    expect(portsOf('payment-processor')).toEqual(['7335', '7335']);
+  });
+
   it('contain for each service the login of its own database role', () => {
     const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>

@@ -6,6 +6,7 @@ import { adyenEmulatorVariables, adyenVariables } from '../demo/adyen-emulator.t
 import type { Secrets } from '../settings/secrets.ts';
 import {
   consoleUrlOf,
+  databasePortOf,
   FORWARDED_SETTINGS,
   pathsOf,
   type Ports,
@@ -47,9 +48,9 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
 }
 
 /** The variables for the migrations of each service. */
-export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
+export function ownerVariables(settings: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
   const createVariables = (service: Service): Variables => ({
-    SVC_DATABASE_URL: databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres),
+    SVC_DATABASE_URL: databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], databasePortOf(settings, service)),
   });
   return Object.fromEntries(SERVICES.map((name) => [name, createVariables(name)])) as Record<Service, Variables>;
 }
@@ -81,7 +82,7 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
       ...base,
       ...errorPages,
       ...demoClock,
-      SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
+      SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], databasePortOf(settings, name)),
       SVC_PORT: String(ports.services[name]),
       ...optionalVariable('SVC_AMQP_URL', broker?.amqpUrls[name]),
       ...optionalVariable('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),

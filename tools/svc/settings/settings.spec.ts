@@ -1,4 +1,7 @@
-import { planPorts, readSettings, SERVICES } from './settings.ts';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { databasePortOf, planPorts, readSettings, SERVICES } from './settings.ts';
 
 describe('the ports of a platform', () => {
   it('are offsets from SVC_PORT_BASE', () => {
@@ -17,18 +20,18 @@ describe('the ports of a platform', () => {
   });
 
   it('are all different', () => {
-    const { services, ...others } = planPorts(undefined);
-    const ports = [...Object.values(others), ...Object.values(services)];
-    expect(ports).toHaveLength(12 + SERVICES.length);
+    const { services, ownDatabases, ...others } = planPorts(undefined);
+    const ports = [others, services, ownDatabases].flatMap((group) => Object.values(group));
+    expect(ports).toHaveLength(12 + 2 * SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
 
-  it.each(['0', '80', '65503', '7300.5', 'abc', '-7300'])('cannot start at %s', (base) => {
+  it.each(['0', '80', '65494', '7300.5', 'abc', '-7300'])('cannot start at %s', (base) => {
     expect(() => planPorts(base)).toThrow(/SVC_PORT_BASE must be a whole number/);
   });
 
   it('stay below 65536 with the highest allowed SVC_PORT_BASE', () => {
-    expect(planPorts('65502').rabbitMq).toBe(65_535);
+    expect(planPorts('65493').ownDatabases.console).toBe(65_535);
   });
 });
 
@@ -58,5 +61,43 @@ describe('the settings', () => {
 
   it('reject a data folder that env files cannot contain', () => {
     expect(() => readSettings('/repo', { SVC_DATA_DIR: "/data/it's" }, '/')).toThrow(/SVC_DATA_DIR/);
+  });
+});
+
+describe('the services with a PostgreSQL server of their own', () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'svc-own-databases-'));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
+  const readFrom = (names: string | undefined) =>
+    readSettings('/repo', { SVC_DATA_DIR: dataDir, ...(names === undefined ? {} : { SVC_OWN_DATABASES: names }) }, '/');
+
+  it('are none by default', () => {
+    expect(readFrom(undefined).ownDatabases).toEqual([]);
+  });
+
+  it('are those of SVC_OWN_DATABASES, each with a port', () => {
+    const settings = readFrom('webhook-dispatcher,payment-processor');
+    expect(settings.ownDatabases).toEqual(['payment-processor', 'webhook-dispatcher']);
+    const ports = SERVICES.map((service) => databasePortOf(settings, service));
+    expect(new Set(ports).size).toBe(3);
+    expect(databasePortOf(settings, 'identity')).toBe(settings.ports.postgres);
+  });
+
+  it('must exist', () => {
+    expect(() => readFrom('payments')).toThrow(/no service "payments"/);
+  });
+
+  it('stay the same for a data folder with data, also without the variable', () => {
+    mkdirSync(join(dataDir, 'postgres'));
+    mkdirSync(join(dataDir, 'databases', 'payment-processor'), { recursive: true });
+    expect(readFrom(undefined).ownDatabases).toEqual(['payment-processor']);
+    expect(readFrom('payment-processor').ownDatabases).toEqual(['payment-processor']);
+  });
+
+  it('cannot be added to a data folder with data, because the service would start without its rows', () => {
+    mkdirSync(join(dataDir, 'postgres'));
+    expect(() => readFrom('payment-processor')).toThrow(/already has its data in the common database/);
   });
 });

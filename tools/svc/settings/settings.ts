@@ -36,6 +36,8 @@ export interface Ports {
   readonly firstMetrics: number;
   readonly prometheus: number;
   readonly postgres: number;
+  /** PostgreSQL servers of single services (`ownDatabases`). */
+  readonly ownDatabases: Readonly<Record<Service, number>>;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
   /** Ports of services in their own processes, behind the reverse proxy. */
@@ -56,6 +58,11 @@ export interface Settings {
   readonly acquirer: DemoAcquirer;
   /** Whether the first start trades a week for the demo's roastery (SVC_DEMO_WEEK=off: no). */
   readonly tradesWeek: boolean;
+  /**
+   * Services with a PostgreSQL server of their own (SVC_OWN_DATABASES, names separated by commas; docs/scaling.md). Existing data
+   * decides instead, so later commands need no variable.
+   */
+  readonly ownDatabases: readonly Service[];
   /** The URL of the caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL). A secret, because it contains a password. */
   readonly externalAmqpUrl: string | undefined;
   /** The management API of that RabbitMQ, with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL). A secret. */
@@ -95,7 +102,8 @@ export const FORWARDED_SETTINGS: Readonly<Partial<Record<Service | 'simulated-ac
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT_BASE = 7300;
-const HIGHEST_OFFSET = 33;
+const RABBITMQ_OFFSET = 33;
+const HIGHEST_OFFSET = RABBITMQ_OFFSET + SERVICES.length;
 const LOWEST_PORT = 1024;
 
 export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string): Settings {
@@ -114,10 +122,33 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
     ports,
     acquirer: DEMO_ACQUIRERS[0],
     tradesWeek,
+    ownDatabases: readOwnDatabases(env['SVC_OWN_DATABASES'], dataDir),
     externalAmqpUrl,
     externalManagementUrl,
     forwarded,
   };
+}
+
+function readOwnDatabases(value: string | undefined, dataDir: string): readonly Service[] {
+  const names = (value ?? '').split(',').filter((name) => name !== '');
+  const unknownName = names.find((name) => !SERVICES.some((service) => service === name));
+  if (unknownName !== undefined)
+    throw new SvcError(`SVC_OWN_DATABASES: there is no service "${unknownName}"`, {
+      hint: `there are ${SERVICES.join(', ')}`,
+    });
+  const wanted = SERVICES.filter((service) => names.includes(service));
+  if (!existsSync(join(dataDir, 'postgres'))) return wanted;
+  const existing = SERVICES.filter((service) => existsSync(join(dataDir, 'databases', service)));
+  const missing = wanted.find((service) => !existing.includes(service));
+  if (missing === undefined) return existing;
+  throw new SvcError(`${missing} already has its data in the common database`, {
+    hint: 'SVC_OWN_DATABASES has an effect on a new data folder only: choose one with SVC_DATA_DIR',
+  });
+}
+
+/** The port of the PostgreSQL server that has the schema of the service. */
+export function databasePortOf({ ports, ownDatabases }: Settings, service: Service): number {
+  return ownDatabases.includes(service) ? ports.ownDatabases[service] : ports.postgres;
 }
 
 /** The variables whose names begin with one of these prefixes. */
@@ -149,7 +180,8 @@ export function planPorts(base: string | undefined): Ports {
   if (!Number.isInteger(first) || first < LOWEST_PORT || first > highest) {
     throw new SvcError(`SVC_PORT_BASE must be a whole number from ${LOWEST_PORT} to ${highest}, not "${base}"`);
   }
-  const services = Object.fromEntries(SERVICES.map((service, index) => [service, first + 10 + index]));
+  const portsFrom = (offset: number) =>
+    Object.fromEntries(SERVICES.map((service, index) => [service, first + offset + index])) as Record<Service, number>;
   return {
     api: first,
     gateway: first + 1,
@@ -162,8 +194,9 @@ export function planPorts(base: string | undefined): Ports {
     firstMetrics: first + 20,
     prometheus: first + 31,
     postgres: first + 32,
-    rabbitMq: first + HIGHEST_OFFSET,
-    services: services as Record<Service, number>,
+    rabbitMq: first + RABBITMQ_OFFSET,
+    services: portsFrom(10),
+    ownDatabases: portsFrom(RABBITMQ_OFFSET + 1),
   };
 }
 
@@ -211,6 +244,8 @@ export function pathsOf(settings: Settings) {
     },
     aptLog: join(dataDir, 'log', 'apt.log'),
     postgres: join(dataDir, 'postgres'),
+    /** Has a folder for each service with a PostgreSQL server of its own. */
+    databases: join(dataDir, 'databases'),
     rabbitMq: join(dataDir, 'rabbitmq'),
     run: join(dataDir, 'run'),
     services: join(dataDir, 'run', 'services.json'),
