@@ -52,7 +52,7 @@ describe.each(['embedded', 'distributed'] as const)('on the %s platform', (mode)
   it.each(listRows(mode))(
     '%s %s',
     async (_who, _name, role, isOfOneSite, task) => {
-      await task.run(merchant.person(role, isOfOneSite), merchant);
+      await task.expectDone(merchant.person(role, isOfOneSite), merchant);
     },
     TIMEOUT_MS,
   );

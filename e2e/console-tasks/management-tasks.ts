@@ -53,7 +53,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'support', 'developer'],
     rights: ['deliveries.read', 'deliveries.resend'],
     path: () => '/developers',
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const { order, paymentReference } = await merchant.pay(25_000);
       await page.goto(`${start}/developers?site=${merchant.site.siteId}`);
       const row = page.getByRole('row', { name: paymentReference }).filter({ hasText: 'Delivered' });
@@ -75,7 +75,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'developer'],
     rights: ['keys.read', 'keys.manage'],
     path: () => '/developers/keys',
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       await page.goto(`${start}/developers/keys?site=${merchant.site.siteId}`);
       await page.getByRole('button', { name: 'Create an API key' }).click();
       const created = await readSecret(page, merchant);
@@ -105,7 +105,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'developer'],
     rights: ['keys.read'],
     path: () => '/developers/calls',
-    run: async ({ page, start }, { site: { merchant, siteId } }) => {
+    expectDone: async ({ page, start }, { site: { merchant, siteId } }) => {
       await page.goto(`${start}/developers/calls`);
       // The site was on-boarded with calls of this kind.
       const call = `GET /business/api/v1/merchants/${merchant.merchantId}/sites/${siteId}/invoices/`;
@@ -118,7 +118,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance', 'developer'],
     rights: ['settings.read'],
     path: () => '/look',
-    run: async ({ page, start }) => {
+    expectDone: async ({ page, start }) => {
       await page.goto(`${start}/look`);
       await page.frameLocator('iframe').locator('#pay-button').waitFor();
     },
@@ -130,7 +130,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     isOfMerchant: true,
     path: () => '/look',
     control: (page) => page.getByRole('button', { name: 'Save' }),
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       await page.goto(`${start}/look`);
       await page.getByLabel('Name on the page').fill('Protea & Co');
       await page.getByLabel('Use a colour of our own').check();
@@ -159,7 +159,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner'],
     rights: ['people.read', 'people.manage'],
     path: () => '/team',
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const name = `Thandi ${randomInt(1e9)}`;
       const email = `support-${randomInt(1e9)}@karoo.example`;
       await page.goto(`${start}/team`);
@@ -188,7 +188,7 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'developer'],
     rights: ['webhooks.manage'],
     path: () => '/developers/webhook',
-    run: async ({ page, start }, { platform, site, server }) => {
+    expectDone: async ({ page, start }, { platform, site, server }) => {
       await page.goto(`${start}/developers/webhook?site=${site.siteId}`);
       await page.getByLabel('Address (https)').fill(server.url);
       await page.getByLabel('Send webhooks to this address').check();

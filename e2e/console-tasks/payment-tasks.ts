@@ -47,7 +47,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance', 'support', 'developer'],
     rights: ['payments.read'],
     path: () => '',
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const { order } = await merchant.pay(12_300);
       await page.goto(start);
       await page.getByRole('img', { name: 'Sales by hour' }).waitFor();
@@ -59,7 +59,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance', 'support', 'developer'],
     rights: ['payments.read'],
     path: () => '/payments',
-    run: async ({ page, start }, { paid }) => {
+    expectDone: async ({ page, start }, { paid }) => {
       await page.goto(`${start}/payments`);
       await page.getByLabel('Order, reference, amount').fill(paid.order.toLowerCase());
       await page.keyboard.press('Enter');
@@ -74,7 +74,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['customers.read'],
     path: ({ paidByCustomer }) => `/payments/${paidByCustomer.paymentReference}`,
     control: (page) => page.getByRole('button', { name: 'Show the customer' }),
-    run: async ({ page, start }, { paidByCustomer }) => {
+    expectDone: async ({ page, start }, { paidByCustomer }) => {
       await page.goto(`${start}/payments/${paidByCustomer.paymentReference}`);
       await page.getByRole('button', { name: 'Show the customer' }).click();
       await page.getByRole('status').filter({ hasText: CUSTOMER_NAME }).waitFor();
@@ -86,7 +86,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['deliveries.read', 'deliveries.resend'],
     path: paymentPath,
     control: (page) => page.getByRole('button', { name: 'Send again' }),
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const { order, paymentReference } = await merchant.payRefused(25_000);
       await page.goto(`${start}/payments/${paymentReference}`);
       await reloadUntil(page, page.getByText(/^Attempts: \d+$/));
@@ -106,7 +106,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['refunds.create'],
     path: paymentPath,
     control: (page) => page.getByRole('button', { name: 'Give back' }),
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const { paymentReference } = await merchant.pay(20_000);
       await openRefundForm(page, `${start}/payments/${paymentReference}`, 'R 200.00');
       await page.getByRole('button', { name: 'Give back' }).click();
@@ -120,7 +120,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['refunds.create'],
     path: paymentPath,
     control: (page) => page.getByRole('button', { name: 'Give back' }),
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const { paymentReference } = await merchant.pay(25_000);
       await openRefundForm(page, `${start}/payments/${paymentReference}`, 'R 250.00');
       await page.getByLabel('Amount in Rand').fill('100.50');
@@ -146,7 +146,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['exports.read'],
     path: () => '/payments',
     control: (page) => page.getByRole('link', { name: 'Download CSV' }),
-    run: async ({ page, start }, { paid, site }) => {
+    expectDone: async ({ page, start }, { paid, site }) => {
       await page.goto(`${start}/payments?q=${paid.order}`);
       const downloading = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download CSV' }).click();
@@ -163,7 +163,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['receipts.send'],
     path: paymentPath,
     control: (page) => page.getByRole('button', { name: 'Send the receipt' }),
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       const email = `thandi-${randomInt(1e9)}@example.com`;
       const { paymentReference } = await merchant.pay(25_000);
       await page.goto(`${start}/payments/${paymentReference}`);
@@ -183,7 +183,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     rights: ['payment-requests.create', 'sessions.read'],
     path: () => '/requests',
     control: (page) => page.getByRole('link', { name: 'Request a payment' }),
-    run: async ({ page, start }, { site }) => {
+    expectDone: async ({ page, start }, { site }) => {
       const description = `Flowers ${randomInt(1e9)}`;
       await page.goto(`${start}/requests`);
       await page.getByRole('link', { name: 'Request a payment' }).click();
@@ -200,7 +200,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance', 'support', 'developer'],
     rights: ['sessions.read'],
     path: () => '/requests',
-    run: async ({ role, siteId, page, start }, merchant) => {
+    expectDone: async ({ role, siteId, page, start }, merchant) => {
       const description = `Flowers ${randomInt(1e9)}`;
       const owner = merchant.person('owner', siteId !== undefined);
       await owner.page.goto(`${start}/requests/new`);
@@ -217,7 +217,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance'],
     rights: ['settlements.read'],
     path: () => '/settlements',
-    run: async ({ page, start }, { paid }) => {
+    expectDone: async ({ page, start }, { paid }) => {
       await page.goto(`${start}/settlements`);
       const day = page.getByRole('table', { name: 'Days with movements' }).getByRole('link').first();
       await reloadUntil(page, day);
@@ -231,7 +231,7 @@ export const PAYMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'finance', 'support'],
     rights: ['disputes.read'],
     path: () => '/disputes',
-    run: async ({ page, start }, merchant) => {
+    expectDone: async ({ page, start }, merchant) => {
       await disputePayment(merchant);
       await page.goto(start);
       await page.getByRole('link', { name: /^1 dispute to answer, by / }).click();

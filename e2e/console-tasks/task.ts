@@ -16,7 +16,8 @@ export interface Task {
   readonly path: (merchant: TaskMerchant) => string;
   /** The button or the link that only people see who may do the task. Absent: only they may open the page. */
   readonly control?: (page: Page) => Locator;
-  run(person: Person, merchant: TaskMerchant): Promise<void>;
+  /** Does it, and expects its results. */
+  expectDone(person: Person, merchant: TaskMerchant): Promise<void>;
 }
 
 /** A page that has just been shown may not yet have what happened in another service. */
