@@ -2,7 +2,8 @@
  * The demo that a new user sees: `./svc up` prints a link to the console of a roastery with a week of trade, whose books
  * agree. A second start adds nothing.
  */
-import { PATIENCE } from '@svc/testing';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { connectForDemo } from '../tools/svc/demo/seed.ts';
 import { planWeek } from '../tools/svc/demo/week/plan-week.ts';
 import { Platform } from './platform/platform.js';
 
@@ -32,6 +33,23 @@ function readRecords(): Promise<object[]> {
   );
 }
 
+/** Compares the books of these days. One command of `./svc` for each day would take longer than the comparisons. */
+async function reconcile(days: readonly string[]): Promise<unknown[]> {
+  const { adminUrl, adminKey } = platform.demo;
+  const admin = connectForDemo(adminUrl, adminKey);
+  const runs = [];
+  for (const day of days) {
+    const { runId } = (await admin.call('POST', '/reconciliations', { day })) as { runId: string };
+    runs.push(
+      await waitUntil(`the reconciliation of ${day}`, 60_000, async () => {
+        const run = (await admin.call('GET', `/reconciliations/${runId}`)) as { state: string };
+        return ['done', 'failed'].includes(run.state) && run;
+      }),
+    );
+  }
+  return runs;
+}
+
 it(
   'has a week of payments with declines, refunds and webhooks, one of them refused until the platform gave up',
   async () => {
@@ -40,7 +58,11 @@ it(
     // Some minutes have passed since the start, so a payment of today may be planned by now.
     expect(records!['payments']).toBeGreaterThanOrEqual(planned.length - 6);
     expect(records).toMatchObject({ shown: records!['payments'], isPast: true, exhausted: 1 });
-    expect(records!['delivered']).toBe(records!['payments']! - 1);
+    // A webhook arrives before the platform has recorded its answer.
+    await waitUntil('the answer to the last webhook', 20_000, async () => {
+      const [{ delivered } = {}] = (await readRecords()) as Record<string, number>[];
+      return delivered === records!['payments']! - 1;
+    });
     expect(records!['days']).toBeGreaterThanOrEqual(7);
     for (const kind of ['failed', 'refunds']) expect(records![kind]).toBeGreaterThan(5);
   },
@@ -51,11 +73,9 @@ it(
   'agrees in all books of every day, and in the ledger',
   async () => {
     const now = Date.now();
-    for (let day = -8; day <= 0; day++) {
-      const text = new Date(now + day * DAY_MS).toISOString().slice(0, 10);
-      const reconciled = await platform.svc('admin', 'reconcile', '--day', text);
-      expect([text, reconciled.code, reconciled.code === 0 ? '' : reconciled.output]).toEqual([text, 0, '']);
-    }
+    const days = Array.from({ length: 9 }, (_, index) => new Date(now - index * DAY_MS).toISOString().slice(0, 10));
+    const balanced = { state: 'done', result: { differences: 0 } };
+    expect(await reconcile(days)).toMatchObject(days.map((day) => ({ day, ...balanced })));
     const { code, output: verified } = await platform.svc('admin', 'ledger', 'verify');
     expect([code, code === 0 ? '' : verified]).toEqual([0, '']);
   },

@@ -56,12 +56,12 @@ async function payOnPhone(link: string, description: string): Promise<void> {
   await phone.getByText('The sender of the request receives the confirmation too.').waitFor();
 }
 
-it.each<Role>(['owner', 'finance', 'support'])(
-  'as %s: R 250 is requested, it is paid on a phone, and the list turns paid by itself',
-  async (role) => {
+it(
+  'R 250 is requested, it is paid on a phone, and the list turns paid by itself',
+  async () => {
     const description = `Cake ${randomInt(1e9)}`;
     const page = await browser.openPage();
-    await openRequests(page, role);
+    await openRequests(page, 'support');
     const link = await requestPayment(page, description);
     await browser.expectAccessible(page, 'console-request');
     await page.getByRole('link', { name: 'Requests', exact: true }).click();
@@ -130,24 +130,6 @@ it(
     await phone.goto(link);
     await waitForHeading(phone, 'This payment request was cancelled');
     expect(await phone.getByLabel('Card number').count()).toBe(0);
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'a developer sees the requests, and can neither create nor cancel one',
-  async () => {
-    const page = await browser.openPage();
-    await openRequests(page, 'owner');
-    const description = `Cake ${randomInt(1e9)}`;
-    await requestPayment(page, description);
-    const developer = await browser.openPage();
-    await openRequests(developer, 'developer');
-    expect(await developer.getByRole('link', { name: 'Request a payment' }).count()).toBe(0);
-    await developer.getByRole('link', { name: description, exact: true }).click();
-    await developer.getByRole('img', { name: 'QR code that opens the payment page' }).waitFor();
-    expect(await developer.getByRole('button', { name: 'Cancel the request' }).count()).toBe(0);
-    expect(await developer.getByRole('button', { name: 'Send', exact: true }).count()).toBe(0);
   },
   TIMEOUT_MS,
 );

@@ -189,27 +189,3 @@ it(
   },
   TIMEOUT_MS,
 );
-
-it(
-  'support sees the disputes and not the settlements; a developer sees neither',
-  async () => {
-    const support = await browser.openPage();
-    await browser.acceptInvitation(support, site, 'support');
-    const start = support.url().replace(/\/$/, '');
-    const menu = async (page: Page): Promise<string[]> =>
-      (await page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allInnerTexts()).filter((name) =>
-        ['Settlements', 'Disputes'].includes(name),
-      );
-    expect(await menu(support)).toEqual(['Disputes']);
-    await openSection(support, 'Disputes');
-    await support.getByRole('heading', { name: 'Disputes' }).waitFor();
-    expect((await support.request.get(`${start}/settlements`)).status()).toBe(403);
-    const developer = await browser.openPage();
-    await browser.acceptInvitation(developer, site, 'developer');
-    expect(await menu(developer)).toEqual([]);
-    expect(await developer.getByText('to answer').count()).toBe(0);
-    for (const section of ['settlements', 'settlements.csv?period=2026-01', 'disputes'])
-      expect((await developer.request.get(`${start}/${section}`)).status()).toBe(403);
-  },
-  TIMEOUT_MS,
-);

@@ -500,7 +500,7 @@ CREATE INDEX payments_of_card ON payments USING btree (generation, merchant_id, 
 
 CREATE INDEX payments_of_code ON payments USING btree (generation, merchant_id, mode, code, payment_utc_date DESC, payment_reference DESC) WHERE (code <> ''::text);
 
-CREATE INDEX payments_of_order ON payments USING btree (generation, merchant_id, mode, lower(order_reference), payment_utc_date DESC, payment_reference DESC) WHERE (order_reference <> ''::text);
+CREATE INDEX payments_of_order ON payments USING btree (generation, merchant_id, mode, lower(order_reference) text_pattern_ops, payment_utc_date DESC, payment_reference DESC) WHERE (order_reference <> ''::text);
 
 CREATE INDEX payments_of_payable ON payments USING btree (generation, payable_id);
 

@@ -12,20 +12,37 @@ import { callTillApi } from './till.js';
  * only the calling test uses it.
  */
 export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
+  const [site] = await onboardSites(platform, name, ['Online']);
+  return site!;
+}
+
+/** As {@link onboardMerchant}, with a site of each name. */
+export async function onboardSites(
+  platform: Platform,
+  name: string,
+  siteNames: readonly string[],
+): Promise<MerchantSite[]> {
   const { adminUrl, adminKey } = platform.demo;
-  const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
-  const merchant = await createMerchant(connectForDemo(adminUrl, adminKey), { name, sites: [site] });
-  const onboarded = { ...merchant.sites[0]!, merchant };
-  await waitUntil('the gateway to accept the key', 10_000, () =>
-    gatewayClient(platform, onboarded).listNotifications(),
-  );
-  const get = (path: string) => callTillApi(platform, 'GET', path, 'application/json', undefined, onboarded);
+  const sites = siteNames.map((siteName) => ({
+    name: `${name} ${siteName}`,
+    siteReference: siteName.toUpperCase(),
+    requireApiKey: true,
+    allowedHosts: [],
+  }));
+  const merchant = await createMerchant(connectForDemo(adminUrl, adminKey), { name, sites });
+  const onboarded = merchant.sites.map((site) => ({ ...site, merchant }));
+  for (const site of onboarded) await waitUntilKnown(platform, site);
+  return onboarded;
+}
+
+async function waitUntilKnown(platform: Platform, site: MerchantSite): Promise<void> {
+  await waitUntil('the gateway to accept the key', 10_000, () => gatewayClient(platform, site).listNotifications());
+  const get = (path: string) => callTillApi(platform, 'GET', path, 'application/json', undefined, site);
   await waitUntilAccepted({
     'code-decoder': () => get(`/invoices/${randomUUID()}`),
     'merchant-retrieval': () => get('/payments?externalReference=x'),
-    'payment-processor': () => requestEmptyRefund(platform, merchant),
+    'payment-processor': () => requestEmptyRefund(platform, site.merchant),
   });
-  return onboarded;
 }
 
 /** The body is invalid, so the answer to a known merchant is 400. */

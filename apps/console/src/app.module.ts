@@ -48,6 +48,7 @@ import { SignInController } from './sign-in/sign-in.controller.js';
 import { FindPeople } from './team/find-people.js';
 import { PersonController } from './team/person.controller.js';
 import { TeamController } from './team/team.controller.js';
+import { FindUndelivered } from './today/find-undelivered.js';
 import { TodayController } from './today/today.controller.js';
 import { CustomerAccess } from './viewer/customer-access.js';
 import { PersonSessions } from './viewer/person-sessions.js';
@@ -96,6 +97,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     RequestRepository,
     LiveLists,
     FindDeliveries,
+    FindUndelivered,
     RequestMailRepository,
     SendRequestMail,
     provideMailer(ConsoleConfig),

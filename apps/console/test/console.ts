@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import {
   type CommandType,
+  CountUndeliveredV1,
   MerchantChangedV1,
   type PaymentSnapshot,
   type PersonSession,
@@ -71,6 +72,7 @@ export async function startConsole(
     const session = sessions.get(sessionHash);
     return { ok: true, reply: session ? { session } : {} };
   });
+  await respondTo(CountUndeliveredV1, () => ({ ok: true, reply: { counts: [] } }));
   const openBrowser = (person: PersonSession, token: string | undefined): Browser => {
     const send = async (
       method: 'GET' | 'POST',

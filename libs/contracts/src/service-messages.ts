@@ -177,6 +177,7 @@ export const SERVICE_MESSAGES = {
       'site.changed.v1',
     ],
     answers: [
+      'count-undelivered.v1',
       'digest-notifications.v1',
       'get-delivery-content.v1',
       'get-delivery.v1',
@@ -264,6 +265,7 @@ export const SERVICE_MESSAGES = {
       'change-site-webhook.v1',
       'confirm-person.v1',
       'confirm-totp.v1',
+      'count-undelivered.v1',
       'create-credential.v1',
       'create-payment-request.v1',
       'create-refund.v1',

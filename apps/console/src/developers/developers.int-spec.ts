@@ -148,8 +148,10 @@ describe('deliveries', () => {
 
   test('a delivery is sent again at its site and mode; a refusal is shown beside it', async () => {
     const owners: unknown[] = [];
-    await app.respondTo(ResendDeliveryV1, ({ owner }) => {
+    const people: unknown[] = [];
+    await app.respondTo(ResendDeliveryV1, ({ owner, personId }) => {
       owners.push(owner);
+      people.push(personId);
       return owners.length === 1 ? ok({ due: true }) : refuse('request.rate-limited', 'Wait a moment.');
     });
     const [, site] = merchant.sites;
@@ -164,6 +166,7 @@ describe('deliveries', () => {
       { ...owner, mode: 'live' },
       { ...owner, mode: 'test' },
     ]);
+    expect(people).toEqual([browser.person.personId, browser.person.personId]);
   });
 
   test('a delivery that does not exist is not found', async () => {

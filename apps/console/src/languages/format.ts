@@ -58,3 +58,12 @@ export class MerchantClock {
     return this.calendar.toMerchantTime(new Date(isoTime)).time;
   }
 }
+
+const AMOUNT = /^R?\s?(?<rand>\d{1,3}(?:[ ,]\d{3})+|\d{1,9})(?:[.,](?<cents>\d{2}))?$/i;
+
+/** Reads "R 1 234.50", "1234,50" or "250" as cents, without floating-point arithmetic. */
+export function parseAmount(text: string): number | undefined {
+  const groups = AMOUNT.exec(text.trim())?.groups;
+  if (groups === undefined) return undefined;
+  return Number(groups['rand']!.replaceAll(/[ ,]/g, '')) * 100 + Number(groups['cents'] ?? 0);
+}

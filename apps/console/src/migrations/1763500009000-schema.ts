@@ -58,8 +58,8 @@ const PAYMENTS = `
       CREATE INDEX payments_not_paid ON payments (generation, merchant_id, mode, state, payment_utc_date DESC, payment_reference DESC) WHERE state <> 'success';
       CREATE INDEX payments_without_card ON payments (generation, merchant_id, mode, method, payment_utc_date DESC, payment_reference DESC) WHERE method <> 'Card';
       CREATE INDEX payments_of_site ON payments (generation, merchant_id, mode, site_id, payment_utc_date DESC, payment_reference DESC);
-      -- What people type into the search box.
-      CREATE INDEX payments_of_order ON payments (generation, merchant_id, mode, lower(order_reference), payment_utc_date DESC, payment_reference DESC) WHERE order_reference <> '';
+      -- What people type into the search box. The operator class serves a whole order number, and its beginning.
+      CREATE INDEX payments_of_order ON payments (generation, merchant_id, mode, lower(order_reference) text_pattern_ops, payment_utc_date DESC, payment_reference DESC) WHERE order_reference <> '';
       CREATE INDEX payments_of_card ON payments (generation, merchant_id, mode, last_digits, payment_utc_date DESC, payment_reference DESC) WHERE last_digits <> '';
       CREATE INDEX payments_of_amount ON payments (generation, merchant_id, mode, amount, payment_utc_date DESC, payment_reference DESC);
       CREATE INDEX payments_of_payable ON payments (generation, payable_id);

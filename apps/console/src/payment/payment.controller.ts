@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Body, Get, HttpStatus, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import {
   CreateRefundV1,
@@ -14,13 +13,12 @@ import type { FastifyReply } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { DataSource } from 'typeorm';
 import { Allow, CallingViewer, PageController } from '../access/access.guard.js';
-import { formatDecimal } from '../languages/format.js';
+import { formatDecimal, parseAmount } from '../languages/format.js';
 import { CONFIRM_PATH } from '../layout/error-page.filter.js';
 import { readField } from '../layout/forms.js';
 import { pathOf } from '../layout/layout.js';
 import { redirect } from '../layout/page-sender.js';
 import { LiveLists } from '../live-lists/live-lists.js';
-import { parseAmount } from '../payments/search-text.js';
 import { awaitReadModel } from '../read-model/await-read-model.js';
 import { isConfirmed, type MerchantViewer } from '../viewer/viewer.js';
 import { findPayment, type PaymentDetails } from './find-payment.query.js';
@@ -136,7 +134,8 @@ export class PaymentController {
     const { merchantId, siteId, mode } = payment;
     try {
       const owner = { merchantId, siteId, mode };
-      await this.commands.request(ResendDeliveryV1, { owner, id, requestId: randomUUID() });
+      const { personId } = viewer.session;
+      await this.commands.request(ResendDeliveryV1, { owner, id, requestId: viewer.actor.requestId, personId });
       await redirect(reply, `${pathOf(viewer)}/payments/${payment.paymentReference}?done=resent`);
     } catch (error) {
       await this.showRefusal(reply, viewer, payment, error);

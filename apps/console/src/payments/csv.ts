@@ -13,6 +13,9 @@ const MAX_ROWS = 100_000;
 /** Spreadsheets would execute a text that begins with one of these characters, so such a text is quoted by an apostrophe. */
 const CSV: Options = { escape_formulas: true, record_delimiter: '\r\n' };
 
+/** Excel takes a file without it for one in the encoding of the computer. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
 const COLUMNS = [
   'time',
   'utcTime',
@@ -38,7 +41,7 @@ export async function* writeCsv(
   read: (after: ListChoice['after'], limit: number) => Promise<ListedPayment[]>,
 ): AsyncGenerator<string> {
   const { clock } = viewer;
-  yield stringify([COLUMNS], CSV);
+  yield BYTE_ORDER_MARK + stringify([COLUMNS], CSV);
   let after: ListChoice['after'];
   for (let rows = 0; rows < MAX_ROWS;) {
     const payments = await read(after, PAGE_SIZE);
@@ -71,6 +74,6 @@ function toRow(viewer: MerchantViewer, clock: MerchantClock, payment: ListedPaym
     payment.tipAmount,
     payment.processedAmount,
     payment.refundedAmount,
-    viewer.can('customers.read') ? payment.customerName : '',
+    viewer.can('customers.read', payment.siteId) ? payment.customerName : '',
   ];
 }

@@ -2,9 +2,9 @@ import type { PaymentMethodType } from '@svc/contracts';
 import { addDays, isCalendarDay, isNumericId, parsePaymentReference } from '@svc/kernel';
 import { formatPosition, parsePosition } from '../layout/page-position.js';
 import type { ConsolePayment } from '../read-model/console-payment.js';
-import type { MerchantViewer } from '../viewer/viewer.js';
+import { canEverywhere, type MerchantViewer } from '../viewer/viewer.js';
 import type { ListPayments, PaymentPosition } from './list-payments.query.js';
-import { interpretSearch, MAX_SEARCH_LENGTH } from './search-text.js';
+import { interpretBeginning, interpretSearch, MAX_SEARCH_LENGTH } from './search-text.js';
 
 export const STATES: readonly ConsolePayment['state'][] = ['success', 'failed', 'verificationRequired'];
 export const METHODS: readonly PaymentMethodType[] = ['Card', 'External', 'Voucher'];
@@ -56,7 +56,7 @@ export function hasChoice(choice: ListChoice): boolean {
 export function toQuery(viewer: MerchantViewer, choice: ListChoice, limit: number): ListPayments {
   const { clock } = viewer;
   const terms = interpretSearch(choice.search).filter(
-    ({ kind }) => kind !== 'customer' || viewer.can('customers.read'),
+    ({ kind }) => kind !== 'customer' || canEverywhere(viewer, 'customers.read'),
   );
   return {
     scope: viewer.scope,
@@ -68,6 +68,7 @@ export function toQuery(viewer: MerchantViewer, choice: ListChoice, limit: numbe
       until: choice.to === undefined ? undefined : clock.startOf(addDays(choice.to)),
     },
     search: choice.search === '' ? undefined : terms,
+    orderBeginning: interpretBeginning(choice.search),
     after: choice.after,
     limit,
   };

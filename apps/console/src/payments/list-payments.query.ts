@@ -28,6 +28,8 @@ export interface ListPayments {
   readonly filters: PaymentFilters;
   /** Absent: all payments. */
   readonly search?: readonly SearchTerm[] | undefined;
+  /** If the search finds nothing: the payments whose order number begins with this text. */
+  readonly orderBeginning?: string | undefined;
   readonly after?: PaymentPosition | undefined;
   readonly limit: number;
 }
@@ -85,13 +87,31 @@ function filterConditions({ state, method }: PaymentFilters): string[] {
   ];
 }
 
+/** Payments that a search for the beginning of an order number reads. With more matches, people type more of the number. */
+const MAX_BEGINNINGS = 1_000;
+
+/**
+ * As {@link select}, for orders that begin with $8. Their order in the index is that of the order number, so a bounded number
+ * is read and then sorted. No text of the database is greater than a text of the highest character.
+ */
+const selectBeginnings = (conditions: readonly string[], limit: number): string => `
+  SELECT ${selectedColumns(PAYMENT_COLUMNS, 'p')}
+    FROM (SELECT * FROM payments o
+           WHERE o.generation = ${SERVING_GENERATION} AND o.merchant_id = $1 AND o.mode = $2 AND o.order_reference <> ''
+             AND lower(o.order_reference) ~>=~ lower($8) AND lower(o.order_reference) ~<~ (lower($8) || chr(1114111))
+           ORDER BY lower(o.order_reference) USING ~<~ LIMIT ${MAX_BEGINNINGS}) p
+   WHERE ${['($3::bigint[] IS NULL OR p.site_id = ANY ($3))', ...conditions].join(' AND ')}
+     AND p.payment_utc_date >= $4 AND p.payment_utc_date < $5
+     AND (p.payment_utc_date, p.payment_reference) < ($6::timestamptz, $7)
+   ORDER BY p.payment_utc_date DESC, p.payment_reference DESC LIMIT ${limit}`;
+
 const BEGINNING = new Date(0);
 const END = new Date('9999-12-31T00:00:00Z');
 
 /** Lists payments, the newest first. */
 export async function listPayments(
   dataSource: DataSource,
-  { scope, filters, search, after, limit }: ListPayments,
+  { scope, filters, search, orderBeginning, after, limit }: ListPayments,
 ): Promise<ListedPayment[]> {
   const sites = selectSites(scope, filters.siteId);
   if (sites?.length === 0 || search?.length === 0) return [];
@@ -105,19 +125,20 @@ export async function listPayments(
     after?.paymentUTCDate ?? END,
     after?.paymentReference ?? '',
   ];
+  const list = (statement: string, ...searched: unknown[]): Promise<PaymentRow[]> =>
+    dataSource.query<PaymentRow[]>(statement, [...parameters, ...searched]);
+  const find = async ({ kind, value }: SearchTerm): Promise<PaymentRow[]> =>
+    list(selectOfSites([SEARCHED[kind], ...conditions], sites?.length, limit), value);
   const found =
     search === undefined
-      ? await dataSource.query<PaymentRow[]>(selectOfSites(conditions, sites?.length, limit), parameters)
-      : (
-          await Promise.all(
-            search.map(({ kind, value }) =>
-              dataSource.query<PaymentRow[]>(selectOfSites([SEARCHED[kind], ...conditions], sites?.length, limit), [
-                ...parameters,
-                value,
-              ]),
-            ),
-          )
-        ).flat();
+      ? await list(selectOfSites(conditions, sites?.length, limit))
+      : (await Promise.all(search.map(find))).flat();
+  // The beginning of an order number is not mixed with what a whole text means, also on a page after the last match.
+  const isOfBeginnings =
+    found.length === 0 &&
+    orderBeginning !== undefined &&
+    (after === undefined || (await listPayments(dataSource, { scope, filters, search, limit: 1 })).length === 0);
+  if (isOfBeginnings) found.push(...(await list(selectBeginnings(conditions, limit), orderBeginning)));
   const payments = [...new Map(found.map((row) => [row.paymentReference, row])).values()]
     .sort(byNewest)
     .slice(0, limit)

@@ -1,7 +1,9 @@
 import { fill } from '../languages/fill.js';
 import { Choice, SiteChoice } from '../layout/form-elements.js';
 import { pathOf, renderDocument } from '../layout/layout.js';
-import type { MerchantViewer } from '../viewer/viewer.js';
+import type { ListedRequest } from '../requests/list-requests.query.js';
+import { RequestTable } from '../requests/requests-page.js';
+import { canAnywhere, type MerchantViewer } from '../viewer/viewer.js';
 import { formatChoice, hasChoice, type ListChoice, METHODS, STATES } from './list-filters.js';
 import type { ListedPayment } from './list-payments.query.js';
 import { PaymentTable } from './payment-rows.js';
@@ -11,6 +13,10 @@ export interface PaymentsPage {
   readonly choice: ListChoice;
   readonly payments: readonly ListedPayment[];
   readonly hasMore: boolean;
+  /** Requests of the search that are not paid. */
+  readonly unpaidRequests: readonly ListedRequest[];
+  readonly codesUrl: string;
+  readonly now: Date;
 }
 
 export function renderPaymentsPage(page: PaymentsPage): string {
@@ -32,7 +38,7 @@ export function renderPaymentsPage(page: PaymentsPage): string {
 }
 
 /** The list, which the script replaces when it has changed. */
-export function PaymentList({ viewer, choice, payments, hasMore }: PaymentsPage) {
+export function PaymentList({ viewer, choice, payments, hasMore, unpaidRequests, codesUrl, now }: PaymentsPage) {
   const { texts } = viewer;
   const path = `${pathOf(viewer)}/payments`;
   const last = payments.at(-1);
@@ -44,9 +50,18 @@ export function PaymentList({ viewer, choice, payments, hasMore }: PaymentsPage)
   const live = choice.after === undefined ? { 'data-live': `${path}/live${formatChoice(choice)}` } : {};
   return (
     <section class="card" {...live}>
+      {unpaidRequests.length === 0 ? null : (
+        <>
+          <h2>{texts.payments.unpaidRequests}</h2>
+          <RequestTable {...{ viewer, codesUrl, now }} requests={unpaidRequests} />
+          <h2>{texts.payments.title}</h2>
+        </>
+      )}
       {payments.length === 0 ? (
         <p class="empty">
-          {choice.search === '' ? texts.payments.empty : fill(texts.payments.notFound, { text: choice.search })}
+          {choice.search === '' || unpaidRequests.length > 0
+            ? texts.payments.empty
+            : fill(texts.payments.notFound, { text: choice.search })}
         </p>
       ) : (
         <PaymentTable {...{ viewer, payments }} />
@@ -56,7 +71,7 @@ export function PaymentList({ viewer, choice, payments, hasMore }: PaymentsPage)
           <a href={`${path}${formatChoice(choice, { after: undefined })}`}>{texts.payments.newest}</a>
         )}
         {hasMore && after ? <a href={`${path}${formatChoice(choice, { after })}`}>{texts.payments.older}</a> : null}
-        {viewer.can('exports.read') && payments.length > 0 ? (
+        {canAnywhere(viewer, 'exports.read') && payments.length > 0 ? (
           <a href={`${path}.csv${formatChoice(choice, { after: undefined })}`} download>
             {texts.payments.csv}
           </a>

@@ -1,20 +1,28 @@
 import { Readable } from 'node:stream';
 import { Get, HttpStatus, Inject, Query, Res } from '@nestjs/common';
+import { sitesWithRight } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { renderToString } from 'preact-render-to-string';
 import { DataSource } from 'typeorm';
 import { Allow, CallingViewer, PageController } from '../access/access.guard.js';
+import { ConsoleConfig } from '../config.js';
+import { parseAmount } from '../languages/format.js';
 import { sendPage } from '../layout/page-sender.js';
 import { LiveLists } from '../live-lists/live-lists.js';
+import { type ListedRequest, searchUnpaidRequests } from '../requests/list-requests.query.js';
 import { CustomerAccess } from '../viewer/customer-access.js';
-import type { MerchantViewer } from '../viewer/viewer.js';
+import { canAnywhere, canEverywhere, type MerchantViewer } from '../viewer/viewer.js';
 import { writeCsv } from './csv.js';
 import { type ListChoice, readChoice, toQuery } from './list-filters.js';
 import { listPayments } from './list-payments.query.js';
 import { PaymentList, type PaymentsPage, renderPaymentsPage } from './payments-page.js';
+import { interpretBeginning } from './search-text.js';
 
 const PAGE_SIZE = 50;
+/** Unpaid requests beside the payments of a search. The list of the requests has all. */
+const MAX_REQUESTS = 20;
 
 type PageQuery = Readonly<Record<string, unknown>>;
 
@@ -25,6 +33,8 @@ export class PaymentsController {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(LiveLists) private readonly live: LiveLists,
     @Inject(CustomerAccess) private readonly access: CustomerAccess,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(ConsoleConfig) private readonly config: ConsoleConfig,
   ) {}
 
   @Get('payments')
@@ -49,7 +59,7 @@ export class PaymentsController {
   ): Promise<void> {
     const choice = readChoice(query);
     // The file contains the names of customers.
-    if (viewer.can('customers.read'))
+    if (canAnywhere(viewer, 'customers.read'))
       await this.access.record(viewer, { action: 'customers.exported', after: { isSearch: choice.search !== '' } });
     const read = (after: ListChoice['after'], limit: number) =>
       listPayments(this.dataSource, toQuery(viewer, { ...choice, after }, limit));
@@ -95,13 +105,37 @@ export class PaymentsController {
       .filter(({ customerName }) => customerName !== '' && customerName.toLowerCase() === name)
       .map(({ paymentReference }) => paymentReference)
       .filter((reference) => !shown.has(reference));
-    if (paymentReferences.length === 0 || !viewer.can('customers.read')) return;
+    if (paymentReferences.length === 0 || !canEverywhere(viewer, 'customers.read')) return;
     for (const reference of paymentReferences) shown.add(reference);
     await this.access.record(viewer, { action: 'customer.searched', after: { paymentReferences } });
   }
 
+  /** Unpaid requests are beside the first page of a search, unless the person chose what only payments have. */
+  private async searchRequests(viewer: MerchantViewer, choice: ListChoice): Promise<ListedRequest[]> {
+    const { search, siteId, state, method, from, to, after } = choice;
+    if (search === '' || search.includes('\0')) return [];
+    if ([state, method, from, to, after].some((chosen) => chosen !== undefined)) return [];
+    const readable = sitesWithRight(viewer.session.roles, 'sessions.read', viewer.merchant.merchantId);
+    const isReadable = siteId === undefined || readable === 'all' || readable.includes(siteId);
+    if (!isReadable || readable.length === 0) return [];
+    const sites = siteId === undefined ? readable : [siteId];
+    const terms = { text: search, orderBeginning: interpretBeginning(search), amountCents: parseAmount(search) };
+    return searchUnpaidRequests(this.dataSource, { ...viewer.scope, sites }, terms, MAX_REQUESTS);
+  }
+
   private async readPage(viewer: MerchantViewer, choice: ListChoice): Promise<PaymentsPage> {
-    const found = await listPayments(this.dataSource, toQuery(viewer, choice, PAGE_SIZE + 1));
-    return { viewer, choice, payments: found.slice(0, PAGE_SIZE), hasMore: found.length > PAGE_SIZE };
+    const [found, unpaidRequests] = await Promise.all([
+      listPayments(this.dataSource, toQuery(viewer, choice, PAGE_SIZE + 1)),
+      this.searchRequests(viewer, choice),
+    ]);
+    return {
+      viewer,
+      choice,
+      payments: found.slice(0, PAGE_SIZE),
+      hasMore: found.length > PAGE_SIZE,
+      unpaidRequests,
+      codesUrl: this.config.SVC_CODES_URL,
+      now: this.clock.now(),
+    };
   }
 }

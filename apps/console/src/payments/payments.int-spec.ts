@@ -79,6 +79,52 @@ describe('the search box finds a payment', () => {
     expect(ordersOf((await app.signIn([merchant.grant('owner')]).get(listPath(query))).html)).toEqual([ORDER]);
   });
 
+  it('by the beginning of the order number, if no whole text matches; a beginning is not a pattern', async () => {
+    await store(
+      app,
+      withOrder(newPayment(merchant, at('09:00:00')), 'KCR-4101'),
+      withOrder(newPayment(merchant, at('10:00:00')), 'kcr-4102'),
+      withOrder(newPayment(merchant, at('11:00:00'), { siteId: merchant.sites[1] }), 'KCR-4103'),
+      withOrder(newPayment(merchant, at('12:00:00')), 'KCR-41'),
+      withOrder(newPayment(merchant, at('13:00:00')), 'XKCR-41'),
+    );
+    const owner = app.signIn([merchant.grant('owner')]);
+    const find = async (text: string, browser = owner): Promise<string[]> =>
+      ordersOf((await browser.get(listPath(`?q=${encodeURIComponent(text)}`))).html);
+    expect(await find('Kcr-410')).toEqual(['KCR-4103', 'kcr-4102', 'KCR-4101']);
+    expect(await find('KCR-410', app.signIn([merchant.grant('owner', merchant.sites[0])]))).toEqual([
+      ...['kcr-4102', 'KCR-4101'],
+    ]);
+    expect(await find('KCR-41')).toEqual(['KCR-41']);
+    for (const text of ['KC', 'KCR%', 'KCR_4', '410']) expect([text, await find(text)]).toEqual([text, []]);
+  });
+
+  it('by the beginning of the order number on every page and in the CSV, but never after whole matches', async () => {
+    const payments = (order: (index: number) => string, hour: string): ReturnType<typeof newPayment>[] =>
+      Array.from({ length: 51 }, (_, index) =>
+        withOrder(newPayment(merchant, new Date(at(hour).getTime() + index * 1_000)), order(index)),
+      );
+    await store(app, ...payments((index) => `P-4100-${index}`, '09:00:00'));
+    const owner = app.signIn([merchant.grant('owner')]);
+    const first = await owner.get(listPath('?q=p-4100'));
+    expect(ordersOf(first.html)).toHaveLength(50);
+    expect(ordersOf((await owner.get(findOlder(first.html)!)).html)).toEqual(['P-4100-0']);
+    expect((await owner.get(listPath('.csv?q=p-4100'))).html.trimEnd().split('\r\n')).toHaveLength(52);
+    await store(app, withOrder(newPayment(merchant, at('10:00:00')), 'P-4100'));
+    expect(ordersOf((await owner.get(findOlder(first.html)!)).html)).toEqual([]);
+    expect(ordersOf((await owner.get(listPath('?q=p-4100'))).html)).toEqual(['P-4100']);
+  });
+
+  it('by the beginning of the order number only the payments of this merchant and mode', async () => {
+    const other = await createMerchant(app);
+    await store(
+      app,
+      withOrder(newPayment(other, at('09:00:00')), 'OWN-1'),
+      withOrder(newPayment(merchant, at('10:00:00'), { mode: 'live' }), 'OWN-2'),
+    );
+    expect(ordersOf((await app.signIn([merchant.grant('owner')]).get(listPath('?q=own-'))).html)).toEqual([]);
+  });
+
   it('and nothing for a text that no database stores', async () => {
     const { status, html } = await app.signIn([merchant.grant('owner')]).get(listPath('?q=order%00'));
     expect([status, ordersOf(html)]).toEqual([200, []]);
@@ -191,6 +237,21 @@ describe('the name of a customer', () => {
     expect(await audited()).toMatchObject([{ action: 'customer.searched', after: { paymentReferences: [reference] } }]);
   });
 
+  it('can be searched and downloaded by a person of one site, for that site alone', async () => {
+    const [first, second] = merchant.sites;
+    const other = withOrder(newPayment(merchant, at('08:00:00'), { partner, siteId: second }), 'elsewhere');
+    await store(app, other);
+    const finance = app.signIn([merchant.grant('finance', first)]);
+    const { html } = await finance.get(listPath('?q=thandi+nkosi'));
+    expect([ordersOf(html), html.includes('Download CSV')]).toEqual([['order'], true]);
+    expect((await finance.get(listPath('.csv'))).html.match(/Thandi Nkosi/g)).toHaveLength(1);
+    expect((await audited()).map(({ action }) => action)).toEqual(['customer.searched', 'customers.exported']);
+    // The list of this person also has payments whose customers the person may not see.
+    const mixed = app.signIn([merchant.grant('finance', first), merchant.grant('developer', second)]);
+    expect(ordersOf((await mixed.get(listPath('?q=thandi+nkosi'))).html)).toEqual([]);
+    expect((await app.signIn([merchant.grant('support', first)]).get(listPath())).html).not.toContain('Download CSV');
+  });
+
   it('is in the CSV, with one entry', async () => {
     const finance = app.signIn([merchant.grant('finance')]);
     expect((await finance.get(listPath('.csv'))).html).toContain('Thandi Nkosi');
@@ -210,7 +271,7 @@ test('the CSV has cents and Rand as numbers, the merchant’s time, and formulas
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   const [header, line] = html.split('\r\n');
   expect(header).toBe(
-    'time,utcTime,paymentReference,order,site,till,state,method,card,currency,amountCents,amount,tipCents,chargedCents,refundedCents,customer',
+    '\uFEFFtime,utcTime,paymentReference,order,site,till,state,method,card,currency,amountCents,amount,tipCents,chargedCents,refundedCents,customer',
   );
   expect(line).toMatch(
     /^2026-03-02 00:30,2026-03-01T22:30:00.000Z,\w{18},'=1\+1,Shop 1,SITE-1,success,Card,\*\*\*\* 4242,ZAR,12345,123.45,0,12345,0,$/,

@@ -91,6 +91,16 @@ test.each<[SearchTerm, string]>([
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
+test('the search for the beginning of an order number reads a bounded part of the index', async () => {
+  const search: SearchTerm[] = [{ kind: 'order', value: 'order-' }];
+  const list = (): Promise<unknown> =>
+    listPayments(app.dataSource, { scope: ALL, filters: {}, search, orderBeginning: 'order-1', limit: 50 });
+  const plan = await planOf(app.dataSource, list, 'FROM payments o');
+  expect(plan).toMatch(/Limit [^]*Index Scan using payments_of_order on payments o /);
+  expect(plan).toMatch(/Index Cond: .*generation = .*merchant_id.*mode.*~>=~.*~<~/);
+  expect(plan).not.toMatch(/Seq Scan/);
+});
+
 test('the sums of a day read the payments of the day', async () => {
   const day = { from: new Date(NEWEST.getTime() - 86_400_000), until: NEWEST };
   for (const [scope, index] of [

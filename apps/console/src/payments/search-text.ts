@@ -1,5 +1,6 @@
 import { parsePaymentReference } from '@svc/kernel';
 import { isUuid } from '@svc/kernel';
+import { parseAmount } from '../languages/format.js';
 
 /** A meaning of a text of the search box. Each meaning has an index. */
 export type SearchTerm =
@@ -9,9 +10,11 @@ export type SearchTerm =
 /** Longest text that can be searched, as long as the longest order number. */
 export const MAX_SEARCH_LENGTH = 100;
 
+/** Shortest beginning of an order number that is searched. */
+const MIN_BEGINNING_LENGTH = 3;
+
 const CARD = /^(?:\*{0,4}\s?)(?<digits>\d{4})$/;
 const CODE = /^\d{20}$/;
-const AMOUNT = /^R?\s?(?<rand>\d{1,3}(?:[ ,]\d{3})+|\d{1,9})(?:[.,](?<cents>\d{2}))?$/i;
 
 /**
  * The meanings of a text: a payment reference, the id of a session or an invoice, a code, the last digits of a card, an
@@ -36,9 +39,8 @@ export function interpretSearch(text: string): SearchTerm[] {
   return terms;
 }
 
-/** Reads "R 1 234.50", "1234,50" or "250" as cents, without floating-point arithmetic. */
-export function parseAmount(text: string): number | undefined {
-  const groups = AMOUNT.exec(text.trim())?.groups;
-  if (groups === undefined) return undefined;
-  return Number(groups['rand']!.replaceAll(/[ ,]/g, '')) * 100 + Number(groups['cents'] ?? 0);
+/** The text as the beginning of an order number; undefined if it is too short to say anything. */
+export function interpretBeginning(text: string): string | undefined {
+  const value = text.trim();
+  return value.length < MIN_BEGINNING_LENGTH || value.includes('\0') ? undefined : value;
 }

@@ -13,18 +13,18 @@ export interface RequestPosition {
   readonly invoiceReference: string;
 }
 
-/** $1 merchant, $2 mode. Each table is a subquery, so that the plan is the same for empty and for full tables. */
-const SELECT = `
-  SELECT ${selectedColumns(REQUEST_COLUMNS, 'r')},
+/** Each table is a subquery, so that the plan is the same for empty and for full tables. */
+const COLUMNS = ` ${selectedColumns(REQUEST_COLUMNS, 'r')},
          (SELECT p.payment_reference FROM payments p
            WHERE p.generation = r.generation AND p.payable_id = r.invoice_reference AND p.state = 'success'
            ORDER BY p.payment_utc_date LIMIT 1) AS "paymentReference",
          (SELECT e.state FROM ended_payables e
            WHERE e.generation = r.generation AND e.payable_id = r.invoice_reference) AS "endedState",
          (SELECT e.ended_utc_date FROM ended_payables e
-           WHERE e.generation = r.generation AND e.payable_id = r.invoice_reference) AS "endedUTCDate"
-    FROM payment_requests r
-   WHERE r.generation = ${SERVING_GENERATION} AND r.merchant_id = $1 AND r.mode = $2`;
+           WHERE e.generation = r.generation AND e.payable_id = r.invoice_reference) AS "endedUTCDate"`;
+/** $1 merchant, $2 mode. */
+const OWNED = `r.generation = ${SERVING_GENERATION} AND r.merchant_id = $1 AND r.mode = $2`;
+const SELECT = `SELECT ${COLUMNS} FROM payment_requests r WHERE ${OWNED}`;
 
 /** $3 sites or NULL, $4 and $5 the position after which the page begins, $6 the number of rows. */
 const list = (site: string): string => `${SELECT} AND ${site}
@@ -32,9 +32,26 @@ const list = (site: string): string => `${SELECT} AND ${site}
    ORDER BY r.created_utc_date DESC, r.invoice_reference DESC LIMIT $6`;
 
 /** With one site the index of the site is read, otherwise the index of the merchant. */
-const LIST_OF_SITE = list('r.site_id = ($3::bigint[])[1]');
-const LIST = list('($3::bigint[] IS NULL OR r.site_id = ANY ($3))');
-const FIND = `${SELECT} AND ($3::bigint[] IS NULL OR r.site_id = ANY ($3)) AND r.invoice_reference = $4`;
+const ONE_SITE = 'r.site_id = ($3::bigint[])[1]';
+const SOME_SITES = '($3::bigint[] IS NULL OR r.site_id = ANY ($3))';
+const LIST_OF_SITE = list(ONE_SITE);
+const LIST = list(SOME_SITES);
+const FIND = `${SELECT} AND ${SOME_SITES} AND r.invoice_reference = $4`;
+
+/** Newest requests that a search reads. Without an index, because people create them one at a time, for at most 30 days. */
+const MAX_SEARCHED = 1_000;
+
+/** $3 sites or NULL, $4 the text, $5 the beginning of an order number or NULL, $6 cents or NULL, $7 the number of rows. */
+const search = (site: string): string => `
+  SELECT ${COLUMNS}
+    FROM (SELECT * FROM payment_requests r WHERE ${OWNED} AND ${site}
+           ORDER BY r.created_utc_date DESC, r.invoice_reference DESC LIMIT ${MAX_SEARCHED}) r
+   WHERE (lower(r.order_reference) = lower($4) OR starts_with(lower(r.order_reference), lower($5)) OR r.code = $4 OR r.amount = $6)
+     AND (SELECT p.payment_reference FROM payments p
+           WHERE p.generation = r.generation AND p.payable_id = r.invoice_reference AND p.state = 'success' LIMIT 1) IS NULL
+   ORDER BY r.created_utc_date DESC, r.invoice_reference DESC LIMIT $7`;
+const SEARCH_OF_SITE = search(ONE_SITE);
+const SEARCH = search(SOME_SITES);
 
 const END: RequestPosition = {
   createdUTCDate: new Date('9999-12-31T00:00:00Z'),
@@ -56,6 +73,35 @@ export async function listRequests(
     ids,
     createdUTCDate,
     invoiceReference,
+    limit,
+  ]);
+  return rows.map(fromRow);
+}
+
+/** The meanings of a text of the search box for a payment request. */
+export interface RequestSearch {
+  /** A whole order number, or the 20 digits of the link. */
+  readonly text: string;
+  /** The beginning of an order number. */
+  readonly orderBeginning: string | undefined;
+  readonly amountCents: number | undefined;
+}
+
+/** Searches the newest requests that are not paid, the newest first. Paid ones are found as payments. */
+export async function searchUnpaidRequests(
+  dataSource: DataSource,
+  { merchantId, mode, sites }: PaymentScope,
+  { text, orderBeginning, amountCents }: RequestSearch,
+  limit: number,
+): Promise<ListedRequest[]> {
+  const ids = sites === 'all' ? null : sites;
+  const rows = await dataSource.query<RequestRow[]>(ids?.length === 1 ? SEARCH_OF_SITE : SEARCH, [
+    merchantId,
+    mode,
+    ids,
+    text,
+    orderBeginning ?? null,
+    amountCents ?? null,
     limit,
   ]);
   return rows.map(fromRow);

@@ -7,9 +7,9 @@ import {
   MAX_REQUEST_DESCRIPTION_LENGTH,
 } from '@svc/contracts';
 import { addDays, isUuid } from '@svc/kernel';
+import { parseAmount } from '../languages/format.js';
 import { findTexts } from '../languages/languages.js';
 import { readField } from '../layout/forms.js';
-import { parseAmount } from '../payments/search-text.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
 import { chooseLastDay } from './request.js';
 

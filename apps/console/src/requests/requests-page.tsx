@@ -67,7 +67,7 @@ export function RequestList({ viewer, requests, hasMore, after, codesUrl, mayCre
 
 type Table = Pick<RequestsPage, 'viewer' | 'requests' | 'codesUrl' | 'now'>;
 
-function RequestTable({ viewer, requests, codesUrl, now }: Table) {
+export function RequestTable({ viewer, requests, codesUrl, now }: Table) {
   const { texts, clock } = viewer;
   const showsSite = viewer.merchant.sites.length > 1;
   return (

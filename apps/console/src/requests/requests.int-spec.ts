@@ -17,14 +17,19 @@ import {
   type Browser,
   CODES_URL,
   createMerchant,
-  newPayment,
   startConsole,
   store,
   type TestConsole,
   type TestMerchant,
 } from '../../test/console.js';
+import {
+  closeRequest,
+  deliverRequest as deliverRequestOf,
+  newRequestPayment,
+  type RequestChanges,
+} from '../../test/requests.js';
 import { READ_MODEL } from '../read-model/read-model.js';
-import { listRequests } from './list-requests.query.js';
+import { listRequests, searchUnpaidRequests } from './list-requests.query.js';
 
 let app: TestConsole;
 let merchant: TestMerchant;
@@ -60,58 +65,10 @@ const path = (rest = '', mode = 'test'): string => `/${merchant.merchantId}/${mo
 const refuse = (code: ErrorCode) => () =>
   ({ ok: false, code, message: ERROR_CATALOGUE[code].message, fields: [] }) as const;
 
-interface RequestChanges {
-  readonly invoiceReference?: string;
-  readonly amount?: number;
-  readonly siteId?: number;
-  readonly mode?: 'test' | 'live';
-  readonly description?: string;
-  readonly createdUTCDate?: string;
-  readonly expiresAt?: string;
-  readonly requestedBy?: string | undefined;
-}
-
-/** Delivers the event of code-decoder. @returns the invoice's reference */
-async function deliverRequest(changes: RequestChanges = {}): Promise<string> {
-  const { invoiceReference = randomUUID(), amount = 25_000, siteId = merchant.sites[0], mode = 'test' } = changes;
-  const { requestedBy = randomUUID() } = changes;
-  await app.deliver(
-    anEvent(InvoiceCreatedV1, invoiceReference, 1, {
-      payable: {
-        payableId: invoiceReference,
-        merchantId: merchant.merchantId,
-        siteId,
-        mode,
-        amount,
-        currencyISOCode: 'ZAR',
-        expiresAt: changes.expiresAt ?? '2026-03-08T22:00:00.000Z',
-        maxPayments: 100,
-        source: {
-          kind: 'invoice',
-          invoiceReference,
-          externalReference: 'CAKE-7',
-          siteReference: 'SITE-1',
-          code: invoiceReference.replaceAll(/\D/g, '').padEnd(20, '7').slice(0, 20),
-        },
-      },
-      origin: 'Console',
-      createdUTCDate: changes.createdUTCDate ?? '2026-03-01T10:00:00.000Z',
-      lineItems: [
-        { name: changes.description ?? 'Wedding cake', productCode: 'payment-request', unitPrice: String(amount) },
-      ],
-      ...(requestedBy === undefined ? {} : { requestedBy }),
-    }),
-  );
-  return invoiceReference;
-}
-const close = (payableId: string): Promise<void> =>
-  app.deliver(anEvent(PayableClosedV1, payableId, 2, { payableId, state: 'closed', version: 2, paymentCount: 0 }));
-const payRequest = (invoiceReference: string, changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
-  ...newPayment(merchant, new Date('2026-03-01T10:05:00Z')),
-  payable: { payableId: invoiceReference, state: 'paid', version: 3, paymentCount: 1 },
-  source: { kind: 'invoice', invoiceReference, siteReference: 'SITE-1', code: newOwnCode() },
-  ...changes,
-});
+const deliverRequest = (changes: RequestChanges = {}): Promise<string> => deliverRequestOf(app, merchant, changes);
+const close = (payableId: string): Promise<void> => closeRequest(app, payableId);
+const payRequest = (invoiceReference: string, changes: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
+  newRequestPayment(merchant, invoiceReference, changes);
 const form = (changes: Record<string, string> = {}): Record<string, string> => ({
   site: String(merchant.sites[0]),
   amount: '250',
@@ -374,4 +331,10 @@ test.each([
   expect(plan).toMatch(new RegExp(`Index Scan using ${index} on payment_requests`));
   expect(plan).toMatch(/using payments_of_payable on payments/);
   expect(plan).not.toMatch(/Seq Scan on (payment|ended|request)|Sort Key: r\./);
+  const terms = { text: 'a', orderBeginning: 'abc', amountCents: 1 };
+  const searched = await planOf(app.dataSource, () =>
+    searchUnpaidRequests(app.dataSource, { merchantId: 1, mode: 'test', sites }, terms, 20),
+  );
+  expect(searched).toMatch(new RegExp(`Limit [^]*Index Scan using ${index} on payment_requests`));
+  expect(searched).not.toMatch(/Seq Scan on (payment|ended|request)/);
 });

@@ -1,3 +1,4 @@
+import { MAX_UNDELIVERED_COUNT, type UndeliveredCount } from '@svc/contracts';
 import type { DisputesToAnswer } from '../disputes/list-disputes.query.js';
 import { fill } from '../languages/fill.js';
 import { CURRENCY, formatAmount } from '../languages/format.js';
@@ -6,6 +7,7 @@ import type { ListedPayment } from '../payments/list-payments.query.js';
 import { PaymentTable } from '../payments/payment-rows.js';
 import { siteName } from '../viewer/sites.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
+import { UNDELIVERED_DAYS } from './find-undelivered.js';
 import { HourChart } from './hour-chart.js';
 import { approvalPercent, averageSale, type DaySums } from './today.js';
 
@@ -25,6 +27,8 @@ export interface TodayPage {
   readonly newest: readonly ListedPayment[];
   /** Undefined if there are none, or if the person may not see them. */
   readonly disputes: DisputesToAnswer | undefined;
+  /** Webhooks of the last days that were given up, on the page of today. */
+  readonly undelivered: readonly UndeliveredCount[];
   /** Local times at which the hours of the day begin. */
   readonly labels: readonly string[];
 }
@@ -43,13 +47,14 @@ export function renderTodayPage(page: TodayPage): string {
 
 /** The content. On the page of today it shows new payments by itself, and after midnight the new day. */
 export function TodayContent(page: TodayPage) {
-  const { viewer, day, isToday, zone, today, newest, disputes, labels } = page;
+  const { viewer, day, isToday, zone, today, newest, disputes, undelivered, labels } = page;
   const { texts } = viewer;
   return (
     <div data-live={isToday ? `${pathOf(viewer)}/live` : undefined}>
       <h1>{isToday ? `${texts.today.title}, ${day}` : fill(texts.today.titleOf, { day })}</h1>
       <Days {...page} />
       {disputes ? <DisputesLine {...{ viewer, disputes }} /> : null}
+      {undelivered.length === 0 ? null : <UndeliveredLine {...{ viewer, undelivered }} />}
       <Figures {...page} />
       {today.paid === 0 && today.failed === 0 ? (
         <p class="card empty">{isToday ? texts.today.empty : texts.payments.empty}</p>
@@ -105,6 +110,30 @@ function DisputesLine({ viewer, disputes }: { viewer: MerchantViewer; disputes: 
       <a href={`${pathOf(viewer)}/disputes`}>
         {fill(count === 1 ? one : many, { count, time: viewer.clock.format(firstUTCDate) })}
       </a>
+    </p>
+  );
+}
+
+/** Sites with links; the others are in the number. */
+const MAX_LINKS = 10;
+
+/** The webhooks that were given up, with a link for each site and state. */
+function UndeliveredLine({ viewer, undelivered }: Pick<TodayPage, 'viewer' | 'undelivered'>) {
+  const { texts } = viewer;
+  const total = undelivered.reduce((sum, { count }) => sum + count, 0);
+  const isAtLeast = undelivered.some(({ count }) => count === MAX_UNDELIVERED_COUNT);
+  const format = (count: number, orMore: boolean): string => (orMore ? `${count}+` : String(count));
+  return (
+    <p class="notice problem">
+      {fill(texts.today.undelivered, { count: format(total, isAtLeast), days: UNDELIVERED_DAYS })}
+      {undelivered.slice(0, MAX_LINKS).map(({ siteId, state, count }) => (
+        <>
+          {' '}
+          <a href={`${pathOf(viewer)}/developers?site=${siteId}&state=${state}`}>
+            {`${siteName(viewer, siteId)}, ${texts.deliveries.states[state]}: ${format(count, count === MAX_UNDELIVERED_COUNT)}`}
+          </a>
+        </>
+      ))}
     </p>
   );
 }

@@ -12,6 +12,7 @@ import { LiveLists } from '../live-lists/live-lists.js';
 import { readChoice, toQuery } from '../payments/list-filters.js';
 import { listPayments } from '../payments/list-payments.query.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
+import { FindUndelivered } from './find-undelivered.js';
 import { sumSales } from './sum-sales.query.js';
 import { chooseDay, sumDay } from './today.js';
 import { renderTodayPage, TodayContent, type TodayPage } from './today-page.js';
@@ -25,6 +26,7 @@ export class TodayController {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(LiveLists) private readonly live: LiveLists,
+    @Inject(FindUndelivered) private readonly findUndelivered: FindUndelivered,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -51,7 +53,7 @@ export class TodayController {
     const { clock: merchantClock } = viewer;
     const { day, isToday, previous, next, from, until, before: comparison } = chooseDay(merchantClock, now, chosenDay);
     const disputeSites = sitesWithRight(viewer.session.roles, 'disputes.read', viewer.merchant.merchantId);
-    const [today, before, newest, disputes] = await Promise.all([
+    const [today, before, newest, disputes, undelivered] = await Promise.all([
       sumSales(this.dataSource, viewer.scope, { from, until }),
       sumSales(this.dataSource, viewer.scope, comparison),
       listPayments(
@@ -59,6 +61,7 @@ export class TodayController {
         toQuery(viewer, readChoice(isToday ? {} : { from: day, to: day }), NEWEST_PAYMENTS),
       ),
       findDisputesToAnswer(this.dataSource, { ...viewer.scope, sites: disputeSites }, now),
+      isToday ? this.findUndelivered.execute(viewer, now) : [],
     ]);
     const labels = Array.from({ length: Math.ceil((until.getTime() - from.getTime()) / HOUR_MS) }, (_, hour) =>
       merchantClock.formatTime(new Date(from.getTime() + hour * HOUR_MS).toISOString()).slice(0, 5),
@@ -74,6 +77,7 @@ export class TodayController {
       before: sumDay(before),
       newest,
       disputes,
+      undelivered,
       labels,
     };
   }

@@ -1,3 +1,4 @@
+import { type CountUndelivered, CountUndeliveredV1, ERROR_CATALOGUE } from '@svc/contracts';
 import { createMerchant, newPayment, startConsole, store, type TestConsole, withOrder } from '../../test/console.js';
 
 let app: TestConsole;
@@ -32,4 +33,61 @@ test('the page of an earlier day has its sales, its weekday before and its payme
   const { text: ofToday } = await owner.get(path);
   expect(ofToday).toContain(`Today, ${today}`);
   expect(ofToday).toContain('‹ 2026-02-28');
+});
+
+describe('the page of today names the webhooks that were not delivered', () => {
+  const requests: CountUndelivered[] = [];
+  const answer = async (counts: readonly { siteIndex: 0 | 1; state: 'exhausted' | 'gone'; count: number }[]) => {
+    const merchant = await createMerchant(app);
+    requests.length = 0;
+    await app.respondTo(CountUndeliveredV1, (request) => {
+      requests.push(request);
+      const reply = {
+        counts: counts.map(({ siteIndex, ...rest }) => ({ siteId: merchant.sites[siteIndex], ...rest })),
+      };
+      return { ok: true, reply };
+    });
+    return { merchant, path: `/${merchant.merchantId}/test` };
+  };
+
+  test('of all sites, with links to their deliveries', async () => {
+    const { merchant, path } = await answer([
+      { siteIndex: 0, state: 'exhausted', count: 2 },
+      { siteIndex: 1, state: 'gone', count: 100 },
+    ]);
+    const { html, text } = await app.signIn([merchant.grant('support')]).get(path);
+    expect(text).toContain('Webhooks of the last 7 days that were not delivered: 102+.');
+    expect(text).toContain('Shop 1, Failed: 2');
+    expect(text).toContain('Shop 2, Refused with 410: 100+');
+    const [first, second] = merchant.sites;
+    expect(html).toContain(`href="${path}/developers?site=${first}&amp;state=exhausted"`);
+    expect(html).toContain(`href="${path}/developers?site=${second}&amp;state=gone"`);
+    const { merchantId } = merchant;
+    expect(requests).toEqual([
+      { merchantId, mode: 'test', siteIds: [...merchant.sites], from: app.clock.later(-7 * 86_400_000).toISOString() },
+    ]);
+    expect((await app.signIn([merchant.grant('owner')]).get(`${path}?day=2026-02-27`)).text).not.toContain('delivered');
+  });
+
+  test('of the sites whose deliveries the person may see', async () => {
+    const { merchant, path } = await answer([]);
+    expect((await app.signIn([merchant.grant('developer', merchant.sites[1])]).get(path)).text).not.toContain(
+      'delivered',
+    );
+    await app.signIn([merchant.grant('finance')]).get(path);
+    expect(requests.map(({ siteIds }) => siteIds)).toEqual([[merchant.sites[1]]]);
+  });
+
+  test('unless webhook-dispatcher does not respond', async () => {
+    const { merchant, path } = await answer([]);
+    const code = 'service.not-ready';
+    await app.respondTo(CountUndeliveredV1, () => ({
+      ok: false,
+      code,
+      message: ERROR_CATALOGUE[code].message,
+      fields: [],
+    }));
+    const { status, text } = await app.signIn([merchant.grant('owner')]).get(path);
+    expect([status, text.includes('delivered')]).toEqual([200, false]);
+  });
 });

@@ -31,7 +31,7 @@ export interface MerchantViewer extends Viewer {
   /** The sites at which the person has the right that the page needs. */
   readonly scope: PaymentScope;
   /** Whether the person has a right at the merchant, or at the site. */
-  can(right: Right, siteId?: number): boolean;
+  readonly can: (right: Right, siteId?: number) => boolean;
 }
 
 /** Whether the person has a right at one site of the merchant or more. */
@@ -40,6 +40,11 @@ export function canAnywhere(
   right: Right,
 ): boolean {
   return sitesWithRight(session.roles, right, merchant.merchantId).length > 0;
+}
+
+/** Whether the person has a right at all sites of the page. */
+export function canEverywhere({ scope, can }: Pick<MerchantViewer, 'scope' | 'can'>, right: Right): boolean {
+  return scope.sites === 'all' ? can(right) : scope.sites.every((siteId) => can(right, siteId));
 }
 
 /** Whether the person may do something sensitive without a new confirmation. */

@@ -1,5 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  type CountUndelivered,
+  CountUndeliveredV1,
   DELIVERY_STATES,
   type DeliveryContent,
   type DeliveryPage,
@@ -9,14 +11,16 @@ import {
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
+  MAX_COUNTED_SITES,
   type ResendDelivery,
   ResendDeliveryV1,
+  type UndeliveredCount,
 } from '@svc/contracts';
 import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { ReplayNotification } from '../replays/replay-notification.js';
-import { getDelivery, listDeliveries } from './deliveries.query.js';
+import { countUndelivered, getDelivery, listDeliveries } from './deliveries.query.js';
 import { ReadDeliveryContent } from './read-delivery-content.js';
 import { ReadLimit } from './read-limit.js';
 
@@ -53,6 +57,14 @@ export class DeliveriesConsumer {
     return this.reads.run(() => listDeliveries(this.dataSource, this.clock.now(), filter));
   }
 
+  @MessagePattern(CountUndeliveredV1)
+  async countUndelivered(request: CountUndelivered): Promise<{ counts: UndeliveredCount[] }> {
+    if (request.siteIds.length > MAX_COUNTED_SITES)
+      throw invalidField('siteIds', `siteIds may have at most ${MAX_COUNTED_SITES} ids`);
+    if (!isUuidTime(request.from)) throw invalidField('from', 'from must be a time in UTC');
+    return { counts: await this.reads.run(() => countUndelivered(this.dataSource, request)) };
+  }
+
   @MessagePattern(GetDeliveryContentV1)
   getContent(request: DeliveryRequest): Promise<DeliveryContent> {
     return this.reads.run(() => this.content.read(request));
@@ -64,9 +76,12 @@ export class DeliveriesConsumer {
   }
 
   @MessagePattern(ResendDeliveryV1)
-  async resend({ owner, id, requestId }: ResendDelivery): Promise<{ due: true }> {
+  async resend({ owner, id, requestId, personId }: ResendDelivery): Promise<{ due: true }> {
     if (requestId !== undefined && !isUuid(requestId)) throw invalidField('requestId', 'requestId must be a UUID');
-    await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS, requestId });
+    // Without the id of the request, a repeat would be another entry in the audit log.
+    if (personId !== undefined && (!isUuid(personId) || requestId === undefined))
+      throw invalidField('personId', 'personId must be a UUID, and needs a requestId');
+    await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS, requestId, personId });
     return { due: true };
   }
 }

@@ -7,6 +7,7 @@ import {
   GetDeliveryV1,
   ListDeliveriesV1,
   ResendDeliveryV1,
+  WebhookDispatcherAdministeredV1,
 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { holdLocks, planOf } from '@svc/testing';
@@ -286,6 +287,34 @@ describe('a resend', () => {
     await expect(sendCommand(ResendDeliveryV1, { ...request, requestId: 'a' })).rejects.toMatchObject({
       code: 'request.invalid',
     });
+  });
+
+  it('by a person is in the audit log once; by the merchant’s server it is not', async () => {
+    const id = await deliverRejectedNotification();
+    const audited = async (): Promise<unknown[]> =>
+      (await dispatcher.test.published(WebhookDispatcherAdministeredV1))
+        .map(({ payload }) => payload)
+        .filter(({ after }) => (after as { notificationId?: string }).notificationId === id);
+    await resend(id);
+    expect(await audited()).toEqual([]);
+    dispatcher.clock.advance(MIN_RESEND_INTERVAL_MS);
+    const [personId, requestId] = [randomUUID(), randomUUID()];
+    const send = (changes = {}): Promise<unknown> =>
+      sendCommand(ResendDeliveryV1, { owner: OWNER, id, requestId, personId, ...changes });
+    await send();
+    await send();
+    expect(await audited()).toEqual([
+      {
+        action: 'notification.replayed',
+        actor: `person:${personId}`,
+        requestId,
+        merchantId: OWNER.merchantId,
+        siteId: OWNER.siteId,
+        after: { notificationId: id },
+      },
+    ]);
+    for (const changes of [{ personId: 'a' }, { requestId: undefined }])
+      await expect(send(changes)).rejects.toMatchObject({ code: 'request.invalid' });
   });
 
   it('by an administrator has no minimum interval', async () => {

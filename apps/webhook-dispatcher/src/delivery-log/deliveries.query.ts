@@ -1,4 +1,5 @@
 import {
+  type CountUndelivered,
   type Delivery,
   type DeliveryAttempt,
   type DeliveryOwner,
@@ -6,6 +7,8 @@ import {
   type DeliveryRequest,
   type DeliveryWithAttempts,
   type ListDeliveries,
+  MAX_UNDELIVERED_COUNT,
+  type UndeliveredCount,
 } from '@svc/contracts';
 import { DomainError, firstUuidAt, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
@@ -84,6 +87,25 @@ export async function getDelivery(
     [id],
   );
   return { ...withPublicError(found), attempts: rows.map(({ attempt }) => withPublicErrorClass(attempt)) };
+}
+
+/** $1 merchant, $2 mode, $3 sites, $4 first id of the time. Each count reads a range of an index, and stops at the limit. */
+const COUNT_UNDELIVERED = `
+  SELECT s.site_id AS "siteId", s.state,
+         (SELECT count(*) FROM (SELECT FROM notifications n
+                                 WHERE n.merchant_id = $1 AND n.site_id = s.site_id AND n.mode = $2 AND n.state = s.state
+                                   AND n.state IN ('superseded', 'exhausted', 'gone') AND n.id >= $4
+                                 LIMIT ${MAX_UNDELIVERED_COUNT}) given_up) AS count
+    FROM (SELECT site_id, state FROM unnest($3::bigint[]) AS site_id CROSS JOIN unnest('{exhausted,gone}'::text[]) AS state) s`;
+
+/** Counts the webhooks of each site that were given up. */
+export async function countUndelivered(
+  dataSource: DataSource,
+  { merchantId, mode, siteIds, from }: CountUndelivered,
+): Promise<UndeliveredCount[]> {
+  const first = firstUuidAt(new Date(from));
+  const rows = await dataSource.query<UndeliveredCount[]>(COUNT_UNDELIVERED, [merchantId, mode, siteIds, first]);
+  return rows.filter(({ count }) => count > 0);
 }
 
 function withPublicError(delivery: Delivery): Delivery {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AuditTrail, type ChangeAuthor } from '@svc/auth';
+import { AuditTrail, type ChangeAuthor, personAuthor } from '@svc/auth';
 import type { DeliveryOwner } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
@@ -16,6 +16,8 @@ interface MerchantReplay {
   readonly minIntervalMs: number;
   /** UUID. A repeat with the same id does nothing, because a request may arrive twice (ADR 68). */
   readonly requestId?: string | undefined;
+  /** The person of the merchant, who gets an entry in the audit log. Undefined: the merchant's server. */
+  readonly personId?: string | undefined;
 }
 
 /** A replay by an administrator: has no limits, and an entry in the audit log (A10). */
@@ -61,8 +63,14 @@ export class ReplayNotification {
       await this.replays.makeDue(tx, id, now, limits?.requestId);
       // A person who requests a replay expects the endpoint to be up, so an open circuit must not delay the replay.
       await this.replays.halfOpenCircuit(tx, id, now);
-      if ('author' in by)
-        await this.audit.append(tx, by.author, { action: 'notification.replayed', after: { notificationId: id } });
+      const entry = { action: 'notification.replayed', after: { notificationId: id } };
+      if ('author' in by) await this.audit.append(tx, by.author, entry);
+      else if (by.personId !== undefined && by.requestId !== undefined)
+        await this.audit.append(tx, personAuthor(by.personId, by.requestId), {
+          ...entry,
+          merchantId: by.owner.merchantId,
+          siteId: by.owner.siteId,
+        });
       this.due.afterCommit(tx);
     });
   }

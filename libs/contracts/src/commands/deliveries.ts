@@ -35,7 +35,34 @@ export interface ResendDelivery extends DeliveryRequest {
    * @schema uuid
    */
   requestId?: string;
+  /**
+   * The person who sends it again, for the audit log; only with a `requestId`. Absent: the merchant's server.
+   * @schema uuid
+   */
+  personId?: string;
 }
+
+/** The sites of one merchant whose undelivered webhooks are counted, of payments, refunds and disputes from a time on. */
+export interface CountUndelivered {
+  merchantId: number;
+  mode: Mode;
+  /** At most {@link MAX_COUNTED_SITES}. */
+  siteIds: number[];
+  /** @schema date-time */
+  from: string;
+}
+
+/** The webhooks of a site that were given up. */
+export interface UndeliveredCount {
+  siteId: number;
+  state: Extract<DeliveryState, 'exhausted' | 'gone'>;
+  /** From 1 to {@link MAX_UNDELIVERED_COUNT}, which means at least so many. */
+  count: number;
+}
+
+/** As many as a merchant has. */
+export const MAX_COUNTED_SITES = 1_000;
+export const MAX_UNDELIVERED_COUNT = 100;
 
 /** The request of an attempt, signed with the keys that are valid now, at the time of the last attempt. */
 export interface DeliveryContent {
@@ -86,6 +113,8 @@ export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-
 export const GetDeliveryV1 = commandType<DeliveryRequest, DeliveryWithAttempts>('get-delivery.v1');
 /** Refused with `resource.not-found`, `resource.conflict`, or `request.rate-limited` shortly after the last resend. */
 export const ResendDeliveryV1 = commandType<ResendDelivery, { due: true }>('resend-delivery.v1');
+/** For the console's page of today. Sites without such webhooks are absent. */
+export const CountUndeliveredV1 = commandType<CountUndelivered, { counts: UndeliveredCount[] }>('count-undelivered.v1');
 /** The body and the headers of a delivery. Refused with `resource.not-found`. */
 export const GetDeliveryContentV1 = commandType<DeliveryRequest, DeliveryContent>('get-delivery-content.v1');
 /**

@@ -91,6 +91,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ResetSecondFactorsV1: 'reset-second-factors.v1',
   WithdrawInvitationV1: 'withdraw-invitation.v1',
   ChangeSiteWebhookV1: 'change-site-webhook.v1',
+  CountUndeliveredV1: 'count-undelivered.v1',
   CreateCredentialV1: 'create-credential.v1',
   GetDeliveryContentV1: 'get-delivery-content.v1',
   ListCredentialsV1: 'list-credentials.v1',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Body, Get, HttpStatus, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import { GetDeliveryContentV1, GetDeliveryV1, ListDeliveriesV1, ResendDeliveryV1 } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
@@ -60,7 +59,9 @@ export class DeliveriesController {
     const siteId = requireSite(viewer, form?.['site']);
     const owner = { merchantId: viewer.merchant.merchantId, siteId, mode: viewer.mode };
     try {
-      await this.commands.request(ResendDeliveryV1, { owner, id, requestId: randomUUID() });
+      const { session, actor } = viewer;
+      const { personId } = session;
+      await this.commands.request(ResendDeliveryV1, { owner, id, requestId: actor.requestId, personId });
     } catch (error) {
       if (!(error instanceof DomainError) || error.entry.httpStatus >= 500 || error.code === 'resource.not-found')
         throw error;

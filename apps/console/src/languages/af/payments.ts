@@ -29,6 +29,7 @@ export const payments: typeof english = {
     all: 'Alle betalings',
     lastOfDay: 'Laaste betalings van die dag',
     allOfDay: 'Alle betalings van die dag',
+    undelivered: 'Webhooks van die laaste {days} dae wat nie afgelewer is nie: {count}.',
   },
   weekdays: ['Sondag', 'Maandag', 'Dinsdag', 'Woensdag', 'Donderdag', 'Vrydag', 'Saterdag'],
   payments: {
@@ -51,7 +52,8 @@ export const payments: typeof english = {
     newest: 'Nuutste betalings',
     empty: 'Geen betalings hier nie.',
     notFound:
-      'Niks pas by “{text}” nie. Soek ’n hele bestelnommer, ’n betaalverwysing, ’n bedrag soos R 250,00, die laaste vier syfers van ’n kaart, ’n hele naam of ’n kode.',
+      'Niks pas by “{text}” nie. Soek ’n bestelnommer of minstens sy eerste drie karakters, ’n betaalverwysing, ’n bedrag soos R 250,00, die laaste vier syfers van ’n kaart, ’n hele naam of ’n kode.',
+    unpaidRequests: 'Onbetaalde betaalversoeke',
     refundedPart: '{amount} terugbetaal',
   },
   state: {

@@ -27,6 +27,7 @@ export const payments = {
     all: 'All payments',
     lastOfDay: 'Last payments of the day',
     allOfDay: 'All payments of the day',
+    undelivered: 'Webhooks of the last {days} days that were not delivered: {count}.',
   },
   weekdays: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
   payments: {
@@ -49,7 +50,8 @@ export const payments = {
     newest: 'Newest payments',
     empty: 'No payments here.',
     notFound:
-      'Nothing matches “{text}”. Search for a whole order number, a payment reference, an amount such as R 250.00, the last four digits of a card, a whole name or a code.',
+      'Nothing matches “{text}”. Search for an order number or its first three characters or more, a payment reference, an amount such as R 250.00, the last four digits of a card, a whole name or a code.',
+    unpaidRequests: 'Unpaid payment requests',
     refundedPart: '{amount} given back',
   },
   state: { success: 'Paid', failed: 'Failed', verificationRequired: 'Waiting for the bank', refunded: 'Given back' },
