@@ -4,7 +4,7 @@ import { provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { ConsoleAdministeredV1 } from '@svc/contracts';
 import { provideMailer } from '@svc/mail';
 import { rebuildableReadModel } from '@svc/messaging';
-import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
+import { administrationControllers, createRebuildController } from '@svc/service/administration';
 import type { FastifyInstance } from 'fastify';
 import { AccountController } from './account/account.controller.js';
 import { ConfirmController } from './account/confirm.controller.js';
@@ -85,7 +85,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     RequestsConsumer,
     MerchantsConsumer,
     createRebuildController('console'),
-    createDeadLettersController('console'),
+    ...administrationControllers('console'),
   ],
   providers: [
     SessionCookie,

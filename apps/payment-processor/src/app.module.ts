@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail, provideFailedCalls } from '@svc/auth';
 import { PaymentProcessorAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { ConfigError, SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import type { Acquirer } from './acquirers/acquirer.js';
 import { ACQUIRERS, Acquirers } from './acquirers/acquirers.js';
 import { AdyenAcquirer } from './acquirers/adyen/adyen-acquirer.js';
@@ -153,7 +153,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantsConsumer,
     ApiKeysConsumer,
     CustomersConsumer,
-    createDeadLettersController('payment-processor'),
+    ...administrationControllers('payment-processor'),
   ],
   providers: [
     AcquirerCircuits,

@@ -1,3 +1,4 @@
+export * from './commands/administration.js';
 export * from './commands/books.js';
 export * from './commands/charge.js';
 export * from './commands/credentials.js';

@@ -91,11 +91,9 @@ export const ROUTES: readonly Route[] = [
     'payment-history',
     'merchant-retrieval',
     'console',
-  ].map((app) => ({
-    host: 'admin' as const,
-    path: `/admin/v1/dead-letters/${app}`,
-    app,
-  })),
+  ].flatMap((app) =>
+    ['dead-letters', 'status'].map((name) => ({ host: 'admin' as const, path: `/admin/v1/${name}/${app}`, app })),
+  ),
 ];
 
 /** The app that serves a request on a host, or undefined. */
