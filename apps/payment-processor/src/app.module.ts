@@ -57,6 +57,8 @@ import { PartnerPaymentsController } from './partner-payments/partner-payments.c
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ClosePayable } from './payables/close-payable.js';
+import { OpenCasesController } from './open-cases/open-cases.controller.js';
+import { OpenCasesQuery } from './open-cases/open-cases.query.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';
@@ -140,6 +142,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     AdminRefundsController,
     DisputesController,
     AdminDisputesController,
+    OpenCasesController,
     SettlementsController,
     PeriodsConsumer,
     AdminSettlementsController,
@@ -161,6 +164,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     AcquirerPermits,
     Acquirers,
     AdminDisputesQuery,
+    OpenCasesQuery,
     AdminRefundsQuery,
     AdminSettlementReportsQuery,
     ApplyReport,
