@@ -24,6 +24,7 @@ import { LiveLists } from './live-lists/live-lists.js';
 import { LookController } from './look/look.controller.js';
 import { MerchantRepository } from './merchants/merchant.repository.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { OperatorController } from './operator/operator.controller.js';
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
 import { CustomerController } from './payment/customer.controller.js';
 import { FindDeliveries } from './payment/find-deliveries.js';
@@ -56,6 +57,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
 @Module({
   controllers: [
     HomeController,
+    OperatorController,
     SignInController,
     PasskeySignInController,
     SecondFactorController,

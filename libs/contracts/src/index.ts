@@ -47,6 +47,7 @@ export * from './metrics/metrics.js';
 export * from './payment-status.js';
 export * from './people/limits.js';
 export * from './people/links.js';
+export * from './people/operators.js';
 export * from './people/rights.js';
 export * from './routes.js';
 export * from './validation.js';
