@@ -5,7 +5,15 @@ export const operator: typeof english = {
   operator: {
     title: 'Bedryf van die platform',
     menu: 'Kieslys van operateurs',
-    sections: { home: 'Begin' },
+    sections: {
+      home: 'Begin',
+      cases: 'Oop sake',
+      reconciliations: 'Rekonsiliasies',
+      services: 'Dienste',
+      merchants: 'Handelaars',
+      partners: 'Vennote',
+      auditLog: 'Ouditlog',
+    },
     roles: { viewer: 'leser', operator: 'operateur' },
     youAre: 'Jy is {role}.',
     open: 'Bedryf van die platform',
