@@ -14,6 +14,7 @@ import {
   type TestConsole,
   type TestMerchant,
 } from '../../test/console.js';
+import { answerAdministration } from '../../test/operators.js';
 import { ConsoleModule } from '../app.module.js';
 import { ACCESS, type Access, AccessGuard, type MerchantAccess, type OperatorAccess } from './access.guard.js';
 
@@ -60,6 +61,7 @@ let other: TestMerchant;
 let reference: string;
 beforeAll(async () => {
   app = await startConsole();
+  await answerAdministration(app);
   [merchant, other] = [await createMerchant(app), await createMerchant(app)];
   const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
   await store(app, payment);
@@ -73,6 +75,9 @@ const fill = (path: string): string =>
     .replace(':mode', 'test')
     .replace(':paymentReference', reference)
     .replace(':requestId', '019ca8d7-25ab-777e-8b20-51e25d3ed4e3')
+    .replace(':service', 'identity')
+    .replace(':form', 'keys')
+    .replace(/:(?:runId|messageId|organisationId)/, '019ca8d7-25ab-777e-8b20-51e25d3ed4e3')
     .replace(':day', '2026-02-10')
     .replace(':id', '019ca8d7-25ab-777e-8b20-51e25d3ed4e3');
 const open = (browser: ReturnType<TestConsole['signIn']>, { method, path }: Route): Promise<Page> =>

@@ -27,7 +27,7 @@ export interface Merchant {
   };
   readonly grants: readonly Grant[];
   readonly fees: { readonly test?: Fee; readonly live?: Fee };
-  readonly timeZones: readonly { readonly timeZone: string }[];
+  readonly timeZones: readonly { readonly zone: string }[];
   readonly sites: readonly {
     readonly siteId: number;
     readonly name: string;
@@ -75,7 +75,7 @@ export function renderMerchantPage({ viewer, merchant, accounts, message, create
           <FactList>
             {[
               ['Created (UTC)', <UtcTime at={createdUTCDate} />],
-              ['Time zone', timeZones.at(-1)?.timeZone ?? ''],
+              ['Time zone', timeZones.at(-1)?.zone ?? ''],
               ['Live acquirers', accounts.acquirers.live.join(', ') || 'none is configured'],
             ]}
           </FactList>
