@@ -98,6 +98,17 @@ const createPerson = async (): Promise<Ids> => {
   return { id: people.find((person) => person.email === email)!.personId };
 };
 
+/** A new operator with the role viewer. */
+const createOperator = async (): Promise<Ids> => {
+  const email = `${randomUUID()}@platform.example`;
+  await api.administer('POST', '/operators', { email, role: 'viewer' });
+  await api.administer('POST', '/people/sign-in-link', { email });
+  const { operators } = (await api.administer('GET', '/operators')) as unknown as {
+    operators: { personId: string; email: string }[];
+  };
+  return { id: operators.find((operator) => operator.email === email)!.personId };
+};
+
 const MERCHANT = '/merchants/:merchantId';
 const SITE = `${MERCHANT}/sites/:siteId`;
 const ORGANISATION = '/organisations/:organisationId';
@@ -137,6 +148,16 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     actions: ['invitation.accepted', 'person.sign-in-link-created'],
     prepare: invite,
   },
+  'POST /operators': {
+    body: () => ({ email: `${randomUUID()}@platform.example`, role: 'viewer' }),
+    actions: ['operator-invitation.created'],
+  },
+  'PATCH /operators/:id': {
+    body: () => ({ role: 'operator' }),
+    actions: ['operator.role-changed'],
+    prepare: createOperator,
+  },
+  'DELETE /operators/:id': { actions: ['operator.removed'], prepare: createOperator },
   'POST /organisations': { body: () => ({ name: 'New' }), actions: ['organisation.created'] },
   [`PATCH ${ORGANISATION}`]: { body: () => ({ name: 'Renamed' }), actions: ['organisation.renamed'] },
   [`POST ${ORGANISATION}/keys`]: { ...liveKey, actions: ['partner-key.created'] },

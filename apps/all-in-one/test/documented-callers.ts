@@ -211,6 +211,11 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
   await create('/people/sign-in-link', { email: 'owner@karoo.example' });
   const { people } = await api.administer('GET', `/merchants/${merchantId}/people`);
   const [person] = people as unknown as { personId: string }[];
+  const operatorInvitation = await create('/operators', { email: 'lerato@platform.example', role: 'viewer' });
+  await create('/operators', { email: 'sipho@platform.example', role: 'operator' });
+  await create('/people/sign-in-link', { email: 'sipho@platform.example' });
+  const { operators } = await api.administer('GET', '/operators');
+  const [operator] = operators as unknown as { personId: string }[];
   const { runId } = await create('/reconciliations', {});
   let notification: { id: string; paymentReference: string } | undefined;
   await waitUntil('a notification', 20_000, async () => {
@@ -240,6 +245,10 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       'peopleRemove.id': invitation['invitationId'],
       'personFactorsReset.id': person?.personId,
       'signInLinksCreate.email': 'owner@karoo.example',
+      'operatorsInvite.email': 'zola@platform.example',
+      'operatorsChange.id': operator?.personId,
+      'operatorsChange.role': 'operator',
+      'operatorsRemove.id': operatorInvitation['invitationId'],
       runId,
       id: notification?.id,
       'adminRefundsList.svcId': notification?.paymentReference,

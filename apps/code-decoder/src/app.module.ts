@@ -7,7 +7,7 @@ import {
   provideFailedCalls,
 } from '@svc/auth';
 import { CodeDecoderAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
 import { CodeDecoderConfig } from './config.js';
@@ -43,7 +43,7 @@ import { TillsController } from './tills/tills.controller.js';
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
-    createDeadLettersController('code-decoder'),
+    ...administrationControllers('code-decoder'),
   ],
   providers: [
     CancelPaymentRequest,

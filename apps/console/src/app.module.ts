@@ -4,7 +4,7 @@ import { provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { ConsoleAdministeredV1 } from '@svc/contracts';
 import { provideMailer } from '@svc/mail';
 import { rebuildableReadModel } from '@svc/messaging';
-import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
+import { administrationControllers, createRebuildController } from '@svc/service/administration';
 import type { FastifyInstance } from 'fastify';
 import { AccountController } from './account/account.controller.js';
 import { ConfirmController } from './account/confirm.controller.js';
@@ -24,6 +24,14 @@ import { LiveLists } from './live-lists/live-lists.js';
 import { LookController } from './look/look.controller.js';
 import { MerchantRepository } from './merchants/merchant.repository.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { AdministrationApi } from './operator/administration/administration-api.js';
+import { AuditLogPagesController } from './operator/audit-log/audit-log.controller.js';
+import { CasesController } from './operator/cases/cases.controller.js';
+import { MerchantPagesController } from './operator/merchants/merchants.controller.js';
+import { OperatorController } from './operator/operator.controller.js';
+import { PartnerPagesController } from './operator/partners/partners.controller.js';
+import { ReconciliationPagesController } from './operator/reconciliations/reconciliations.controller.js';
+import { ServicesController } from './operator/services/services.controller.js';
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
 import { CustomerController } from './payment/customer.controller.js';
 import { FindDeliveries } from './payment/find-deliveries.js';
@@ -57,6 +65,13 @@ import { SessionCookie } from './viewer/session-cookie.js';
 @Module({
   controllers: [
     HomeController,
+    OperatorController,
+    CasesController,
+    ReconciliationPagesController,
+    ServicesController,
+    MerchantPagesController,
+    PartnerPagesController,
+    AuditLogPagesController,
     SignInController,
     PasskeySignInController,
     SecondFactorController,
@@ -86,7 +101,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     RequestsConsumer,
     MerchantsConsumer,
     createRebuildController('console'),
-    createDeadLettersController('console'),
+    ...administrationControllers('console'),
   ],
   providers: [
     SessionCookie,
@@ -104,6 +119,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     CallRetention,
     PaymentPages,
     CustomerAccess,
+    AdministrationApi,
     FindPeople,
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(ConsoleConfig),

@@ -12,7 +12,7 @@ import { HostedGatewayAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts
 import { Clock } from '@svc/kernel';
 import { provideMailer } from '@svc/mail';
 import { ReadinessCheck } from '@svc/service';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { AttackLevelsConsumer } from './challenge/attack-levels.consumer.js';
 import { AttackLevels } from './challenge/attack-levels.js';
@@ -96,7 +96,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     CredentialsConsumer,
     SigningKeysConsumer,
     BooksConsumer,
-    createDeadLettersController('hosted-gateway'),
+    ...administrationControllers('hosted-gateway'),
   ],
   providers: [
     AttackLevels,

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditTrail, PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
 import { provideMailer } from '@svc/mail';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -71,7 +71,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     AuditLogController,
     ErrorPagesController,
     ReferenceController,
-    createDeadLettersController('identity'),
+    ...administrationControllers('identity'),
     ...PEOPLE_CONTROLLERS,
     CredentialsConsumer,
     SiteWebhooksConsumer,

@@ -157,8 +157,9 @@ export class PeopleUnderTest {
     return { ...person, session };
   }
 
-  async readSession({ session }: TestPerson, browser = BROWSER): Promise<PersonSession | undefined> {
-    return (await this.send(ReadPersonSessionV1, { sessionHash: sha256(session.sessionToken), browser })).session;
+  async readSession({ session }: TestPerson, browser = BROWSER, isActivity = true): Promise<PersonSession | undefined> {
+    const request = { sessionHash: sha256(session.sessionToken), browser, isActivity };
+    return (await this.send(ReadPersonSessionV1, request)).session;
   }
 
   /** Registers a passkey in the person's session. */

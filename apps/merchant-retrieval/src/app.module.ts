@@ -8,7 +8,7 @@ import {
 } from '@svc/auth';
 import { MerchantRetrievalAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
-import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
+import { administrationControllers, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';
@@ -36,7 +36,7 @@ import { StreamController } from './stream/stream.controller.js';
     BooksConsumer,
     CredentialsConsumer,
     createRebuildController('retrieval'),
-    createDeadLettersController('merchant-retrieval'),
+    ...administrationControllers('merchant-retrieval'),
   ],
   providers: [
     KeyLimit,

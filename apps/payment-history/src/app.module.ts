@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { PaymentHistoryAdministeredV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
-import { createDeadLettersController, createRebuildController } from '@svc/service/administration';
+import { administrationControllers, createRebuildController } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { PaymentHistoryConfig } from './config.js';
 import { PaymentRepository } from './payments/payment.repository.js';
@@ -18,7 +18,7 @@ import { READ_MODEL } from './payments/read-model.js';
     PaymentsConsumer,
     BooksConsumer,
     createRebuildController('history'),
-    createDeadLettersController('payment-history'),
+    ...administrationControllers('payment-history'),
   ],
   providers: [
     PaymentPagesQuery,

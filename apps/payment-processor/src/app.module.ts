@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail, provideFailedCalls } from '@svc/auth';
 import { PaymentProcessorAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { ConfigError, SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import type { Acquirer } from './acquirers/acquirer.js';
 import { ACQUIRERS, Acquirers } from './acquirers/acquirers.js';
 import { AdyenAcquirer } from './acquirers/adyen/adyen-acquirer.js';
@@ -57,6 +57,8 @@ import { PartnerPaymentsController } from './partner-payments/partner-payments.c
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ClosePayable } from './payables/close-payable.js';
+import { OpenCasesController } from './open-cases/open-cases.controller.js';
+import { OpenCasesQuery } from './open-cases/open-cases.query.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';
@@ -140,6 +142,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     AdminRefundsController,
     DisputesController,
     AdminDisputesController,
+    OpenCasesController,
     SettlementsController,
     PeriodsConsumer,
     AdminSettlementsController,
@@ -153,7 +156,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantsConsumer,
     ApiKeysConsumer,
     CustomersConsumer,
-    createDeadLettersController('payment-processor'),
+    ...administrationControllers('payment-processor'),
   ],
   providers: [
     AcquirerCircuits,
@@ -161,6 +164,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     AcquirerPermits,
     Acquirers,
     AdminDisputesQuery,
+    OpenCasesQuery,
     AdminRefundsQuery,
     AdminSettlementReportsQuery,
     ApplyReport,

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CredentialsHeartbeatModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { WebhookDispatcherAdministeredV1 } from '@svc/contracts';
-import { createDeadLettersController } from '@svc/service/administration';
+import { administrationControllers } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { CircuitRepository } from './delivery/circuit.repository.js';
@@ -43,7 +43,7 @@ import { TestWebhooksConsumer } from './test-webhooks/test-webhooks.consumer.js'
     BooksConsumer,
     DeliveriesConsumer,
     TestWebhooksConsumer,
-    createDeadLettersController('webhook-dispatcher'),
+    ...administrationControllers('webhook-dispatcher'),
   ],
   providers: [
     SealingKey,

@@ -4,7 +4,8 @@ import { AdminKeyGuard } from './admin-key.guard.js';
 
 describe('AdminKeyGuard', () => {
   const guard = new AdminKeyGuard('an administration key for tests 1');
-  const canActivate = (headers: Record<string, unknown>) => guard.canActivate(new ExecutionContextHost([{ headers }]));
+  const canActivate = (headers: Record<string, unknown>) =>
+    guard.canActivate(new ExecutionContextHost([{ headers, method: 'GET' }]));
 
   it('admits a request with the administration key in x-admin-key', () => {
     expect(canActivate({ 'x-admin-key': 'an administration key for tests 1' })).toBe(true);

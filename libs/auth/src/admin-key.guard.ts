@@ -8,6 +8,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
+import { readOperator } from './console-operator.js';
 
 /** Injection token of the administration key of this service (a secret of the environment). */
 export const ADMIN_KEY = Symbol('AdminKey');
@@ -20,10 +21,11 @@ export function provideAdminKey<C extends { readonly SVC_ADMIN_KEY: string }>(
 }
 
 /**
- * Admits a request whose header `x-admin-key` contains the administration key (A10). Keys of partners and merchants are
- * rejected.
+ * Admits a request whose header `x-admin-key` contains the administration key (A10), and the requests of operators in the
+ * console. Keys of partners and merchants are rejected.
  *
  * @throws credentials.invalid
+ * @throws credentials.forbidden an operator who may only read changes something
  */
 @Injectable()
 export class AdminKeyGuard implements CanActivate {
@@ -34,7 +36,15 @@ export class AdminKeyGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    const adminKey = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-admin-key'];
+    const { headers, method } = context
+      .switchToHttp()
+      .getRequest<{ headers: Record<string, unknown>; method: string }>();
+    const operator = readOperator(headers);
+    if (operator) {
+      if (!operator.mayChange && method !== 'GET') throw new DomainError('credentials.forbidden');
+      return true;
+    }
+    const adminKey = headers['x-admin-key'];
     if (typeof adminKey !== 'string' || !timingSafeEqual(digest(adminKey), this.expectedDigest))
       throw new DomainError('credentials.invalid');
     return true;

@@ -4,12 +4,13 @@ import type { Administered, EventType } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
 import { adminActorId } from './admin-key.guard.js';
+import { readOperator } from './console-operator.js';
 
 /** The author and the request of a change, for the audit log (A10). */
 export interface ChangeAuthor {
   /**
    * `admin:` and the beginning of the SHA-256 of the administration key, which identifies the key and is not a secret;
-   * `person:` and the id of a person of a merchant; or `schedule` for the end of a replaced credential.
+   * `operator:` and the id of an operator in the console; `person:` and the id of a person of a merchant; or `schedule` for the end of a replaced credential.
    */
   readonly actor: string;
   /** `x-request-id` of the response (C8). */
@@ -27,6 +28,8 @@ export function personAuthor(personId: string, requestId: string): ChangeAuthor 
  */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
   const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
+  const operator = readOperator(request.headers);
+  if (operator) return { actor: `operator:${operator.personId}`, requestId: operator.requestId };
   return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };
 });
 

@@ -2,6 +2,7 @@ export * from './api-keys/active-keys.js';
 export * from './admin-key.guard.js';
 export * from './api-keys/api-key.js';
 export * from './audit-trail.js';
+export { operatorHeaders } from './console-operator.js';
 export * from './api-keys/api-keys.consumer.js';
 export * from './api-keys/credentials.consumer.js';
 export * from './credentials-heartbeat.module.js';

@@ -1,3 +1,4 @@
+export * from './commands/administration.js';
 export * from './commands/books.js';
 export * from './commands/charge.js';
 export * from './commands/credentials.js';
@@ -46,6 +47,7 @@ export * from './metrics/metrics.js';
 export * from './payment-status.js';
 export * from './people/limits.js';
 export * from './people/links.js';
+export * from './people/operators.js';
 export * from './people/rights.js';
 export * from './routes.js';
 export * from './validation.js';

@@ -64,6 +64,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/reference', app: 'identity' },
   { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
   { host: 'admin', path: '/admin/v1/people', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/operators', app: 'identity' },
   { host: 'admin', path: '/admin/v1/organisations', app: 'identity' },
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },
@@ -76,6 +77,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/settlements', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/settlement-reports', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/reconciliations', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/open-cases', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/ledger', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/looks', app: 'hosted-gateway' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },
@@ -91,11 +93,9 @@ export const ROUTES: readonly Route[] = [
     'payment-history',
     'merchant-retrieval',
     'console',
-  ].map((app) => ({
-    host: 'admin' as const,
-    path: `/admin/v1/dead-letters/${app}`,
-    app,
-  })),
+  ].flatMap((app) =>
+    ['dead-letters', 'status'].map((name) => ({ host: 'admin' as const, path: `/admin/v1/${name}/${app}`, app })),
+  ),
 ];
 
 /** The app that serves a request on a host, or undefined. */

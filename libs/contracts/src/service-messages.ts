@@ -39,6 +39,7 @@ export const SERVICE_MESSAGES = {
     ],
     answers: [
       'accept-invitation.v1',
+      'administer-identity.v1',
       'begin-passkey-registration.v1',
       'begin-passkey-sign-in.v1',
       'begin-sign-in.v1',
@@ -97,6 +98,7 @@ export const SERVICE_MESSAGES = {
       'token-key.changed.v1',
     ],
     answers: [
+      'administer-payment-processor.v1',
       'charge-card.v1',
       'charge-invoice.v1',
       'check-payments.v1',
@@ -143,6 +145,7 @@ export const SERVICE_MESSAGES = {
       'webhook-secret.changed.v1',
     ],
     answers: [
+      'administer-hosted-gateway.v1',
       'digest-sessions.v1',
       'find-receipt.v1',
       'list-sessions.v1',
@@ -177,6 +180,7 @@ export const SERVICE_MESSAGES = {
       'site.changed.v1',
     ],
     answers: [
+      'administer-webhook-dispatcher.v1',
       'count-undelivered.v1',
       'digest-notifications.v1',
       'get-delivery-content.v1',
@@ -205,7 +209,12 @@ export const SERVICE_MESSAGES = {
       'site.changed.v1',
       'token-key.changed.v1',
     ],
-    answers: ['cancel-payment-request.v1', 'create-payment-request.v1', 'find-till-invoice.v1'],
+    answers: [
+      'administer-code-decoder.v1',
+      'cancel-payment-request.v1',
+      'create-payment-request.v1',
+      'find-till-invoice.v1',
+    ],
     requests: ['close-payable.v1', 'find-payable.v1', 'open-payable.v1', 'record-failed-calls.v1'],
   },
   'payment-history': {
@@ -219,7 +228,7 @@ export const SERVICE_MESSAGES = {
       'payment.verification-required.v1',
       'token-key.changed.v1',
     ],
-    answers: ['digest-history.v1', 'list-history.v1', 'show-payment.v1'],
+    answers: ['administer-payment-history.v1', 'digest-history.v1', 'list-history.v1', 'show-payment.v1'],
     requests: [],
   },
   'merchant-retrieval': {
@@ -235,7 +244,7 @@ export const SERVICE_MESSAGES = {
       'refund.succeeded.v1',
       'site.changed.v1',
     ],
-    answers: ['digest-retrieval.v1', 'list-retrieval.v1'],
+    answers: ['administer-merchant-retrieval.v1', 'digest-retrieval.v1', 'list-retrieval.v1'],
     requests: ['record-failed-calls.v1'],
   },
   console: {
@@ -253,9 +262,17 @@ export const SERVICE_MESSAGES = {
       'refund.succeeded.v1',
       'site.changed.v1',
     ],
-    answers: ['record-failed-calls.v1'],
+    answers: ['administer-console.v1', 'record-failed-calls.v1'],
     requests: [
       'accept-invitation.v1',
+      'administer-code-decoder.v1',
+      'administer-console.v1',
+      'administer-hosted-gateway.v1',
+      'administer-identity.v1',
+      'administer-merchant-retrieval.v1',
+      'administer-payment-history.v1',
+      'administer-payment-processor.v1',
+      'administer-webhook-dispatcher.v1',
       'begin-passkey-registration.v1',
       'begin-passkey-sign-in.v1',
       'begin-sign-in.v1',

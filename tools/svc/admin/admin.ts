@@ -11,6 +11,7 @@ import { fraudCommands } from './fraud-commands.ts';
 import { lookCommands } from './look-commands.ts';
 import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 
@@ -19,6 +20,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...onBoardingCommands,
   ...lookCommands,
   ...peopleCommands,
+  ...operatorCommands,
   ...accountingCommands,
   ...fraudCommands,
   reconcileCommand,

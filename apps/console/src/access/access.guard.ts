@@ -11,7 +11,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { hasRight, type Mode, type Right, sitesWithRight } from '@svc/contracts';
+import { canOperate, hasRight, type Mode, type OperatorRight, type Right, sitesWithRight } from '@svc/contracts';
 import { Clock, DomainError, isNumericId } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { ConsoleConfig } from '../config.js';
@@ -26,16 +26,27 @@ import {
   createCsrfToken,
   isCsrfToken,
   type MerchantViewer,
+  type OperatorViewer,
   requireConfirmation,
   type Viewer,
 } from '../viewer/viewer.js';
 
 /**
  * The callers of a page. `public`: everybody. `person`: a person who is signed in. `set-up`: also a person without a second
- * factor. Otherwise a person with the right at the merchant of the path; for a sensitive action one who has signed in or
- * confirmed within the last ten minutes.
+ * factor. Otherwise a person with the right at the merchant of the path, or an operator of the platform; for a sensitive action
+ * one who has signed in or confirmed within the last ten minutes.
  */
-export type Access = 'public' | 'person' | 'set-up' | { readonly right: Right; readonly isConfirmed?: true };
+export type Access = 'public' | 'person' | 'set-up' | MerchantAccess | OperatorAccess;
+
+export interface MerchantAccess {
+  readonly right: Right;
+  readonly isConfirmed?: true;
+}
+
+export interface OperatorAccess {
+  readonly operator: OperatorRight;
+  readonly isConfirmed?: true;
+}
 
 export const ACCESS = 'access';
 
@@ -58,9 +69,17 @@ export const CallingViewer = createParamDecorator((_: unknown, context: Executio
   return viewer as MerchantViewer;
 });
 
+/** The operator of the platform. */
+export const CallingOperator = createParamDecorator((_: unknown, context: ExecutionContext): OperatorViewer => {
+  const { viewer } = context.switchToHttp().getRequest<ViewedRequest>();
+  if (!viewer || !('operatorRole' in viewer)) throw new DomainError('authentication.required');
+  return viewer as OperatorViewer;
+});
+
 /**
  * Protects every page. The path names the merchant and the mode, so that the data of a request belong to exactly one
- * merchant in one mode. A merchant at which the person has no role does not exist for the person.
+ * merchant in one mode. A merchant at which the person has no role does not exist for the person, nor do the pages of
+ * operators for a person who is none.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -93,7 +112,10 @@ export class AccessGuard implements CanActivate {
     if (access === 'set-up') return true;
     if (viewer.session.setUpRequired) throw new DomainError('authentication.required');
     if (access === 'person') return true;
-    request.viewer = await this.findMerchantViewer(request, viewer, access.right);
+    request.viewer =
+      'operator' in access
+        ? toOperatorViewer(viewer, access.operator)
+        : await this.findMerchantViewer(request, viewer, access.right);
     if (access.isConfirmed) requireConfirmation(viewer, this.clock.now());
     return true;
   }
@@ -108,7 +130,7 @@ export class AccessGuard implements CanActivate {
     const token = this.cookie.read(request);
     if (token === undefined) throw new DomainError('authentication.required');
     const actor = { sessionHash: hashToken(token), browser: hashBrowser(request), requestId: request.id };
-    const session = await this.sessions.find(actor.sessionHash, actor.browser);
+    const session = await this.sessions.find(actor, { isActivity: !isRenewal(request) });
     if (!session) throw new DomainError('authentication.required');
     return { session, actor, csrfToken: createCsrfToken(token), texts: selectTexts(request) };
   }
@@ -133,6 +155,20 @@ export class AccessGuard implements CanActivate {
     if (sites !== 'all' && sites.length === 0) throw new DomainError('credentials.forbidden');
     return seen;
   }
+}
+
+/** Throws `resource.not-found` for a person who is no operator, and `credentials.forbidden` without the right. */
+function toOperatorViewer(viewer: Viewer, right: OperatorRight): OperatorViewer {
+  const { operatorRole } = viewer.session;
+  if (operatorRole === undefined)
+    throw new DomainError('resource.not-found', { message: viewer.texts.errors.notFound });
+  if (!canOperate(operatorRole, right)) throw new DomainError('credentials.forbidden');
+  return { ...viewer, operatorRole };
+}
+
+/** A page opens its stream of changes by itself, again and again, so the stream does not show that a person is there. */
+function isRenewal({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/event-stream') === true;
 }
 
 function isMode(mode: string | undefined): mode is Mode {

@@ -1,10 +1,10 @@
 /**
  * Who may open which page: a table that is made from the routes, so that a new page is in it. Each page is opened as each
- * role, as a person of another merchant and of another site, without a session, and before the second factor.
+ * role, as a person of another merchant and of another site, as an operator, without a session, and before the second factor.
  */
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { ROLES, ROLES_WITH_RIGHT } from '@svc/contracts';
+import { canOperate, OPERATOR_ROLES, ROLES, ROLES_WITH_RIGHT } from '@svc/contracts';
 import {
   createMerchant,
   newPayment,
@@ -14,8 +14,9 @@ import {
   type TestConsole,
   type TestMerchant,
 } from '../../test/console.js';
+import { answerAdministration } from '../../test/operators.js';
 import { ConsoleModule } from '../app.module.js';
-import { ACCESS, type Access, AccessGuard } from './access.guard.js';
+import { ACCESS, type Access, AccessGuard, type MerchantAccess, type OperatorAccess } from './access.guard.js';
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -45,7 +46,14 @@ function listRoutes(): Route[] {
 }
 
 const ROUTES = listRoutes();
-const ofMerchant = ROUTES.filter((route): route is Route & { access: object } => typeof route.access === 'object');
+type RouteWith<A> = Route & { readonly access: A };
+const isObject = ({ access }: Route): boolean => typeof access === 'object';
+const ofMerchant = ROUTES.filter(
+  (route): route is RouteWith<MerchantAccess> => isObject(route) && 'right' in (route.access as object),
+);
+const ofOperators = ROUTES.filter(
+  (route): route is RouteWith<OperatorAccess> => isObject(route) && 'operator' in (route.access as object),
+);
 
 let app: TestConsole;
 let merchant: TestMerchant;
@@ -53,6 +61,7 @@ let other: TestMerchant;
 let reference: string;
 beforeAll(async () => {
   app = await startConsole();
+  await answerAdministration(app);
   [merchant, other] = [await createMerchant(app), await createMerchant(app)];
   const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
   await store(app, payment);
@@ -66,6 +75,9 @@ const fill = (path: string): string =>
     .replace(':mode', 'test')
     .replace(':paymentReference', reference)
     .replace(':requestId', '019ca8d7-25ab-777e-8b20-51e25d3ed4e3')
+    .replace(':service', 'identity')
+    .replace(':form', 'keys')
+    .replace(/:(?:runId|messageId|organisationId)/, '019ca8d7-25ab-777e-8b20-51e25d3ed4e3')
     .replace(':day', '2026-02-10')
     .replace(':id', '019ca8d7-25ab-777e-8b20-51e25d3ed4e3');
 const open = (browser: ReturnType<TestConsole['signIn']>, { method, path }: Route): Promise<Page> =>
@@ -81,7 +93,7 @@ describe.each(
     .filter(({ path }) => !path.endsWith('/live'))
     .map((route) => [`${route.method} ${route.path}`, route] as const),
 )('%s', (_, route) => {
-  const { right } = route.access as { right: keyof typeof ROLES_WITH_RIGHT };
+  const { right } = route.access;
 
   it.each(ROLES)('as %s is allowed exactly if the role has the right', async (role) => {
     const { status } = await open(app.signIn([merchant.grant(role)]), route);
@@ -91,6 +103,13 @@ describe.each(
   it('does not exist for a person of another merchant', async () => {
     expect((await open(app.signIn([other.grant('owner')]), route)).status).toBe(404);
   });
+
+  it.each(OPERATOR_ROLES)(
+    'does not exist for the %s of the platform, who has no role at the merchant',
+    async (role) => {
+      expect((await open(app.signIn([], { operatorRole: role }), route)).status).toBe(404);
+    },
+  );
 
   it('without a session leads to the sign-in', async () => {
     const { status, headers } = await open(app.anonymous(), route);
@@ -104,13 +123,49 @@ describe.each(
   });
 });
 
+test('the pages of operators, and only these, are below /operator', () => {
+  expect(ofOperators.length).toBeGreaterThan(0);
+  const below = ROUTES.filter(({ path }) => path === '/operator' || path.startsWith('/operator/'));
+  expect(ofOperators).toEqual(below);
+});
+
+describe.each(ofOperators.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
+  it.each(OPERATOR_ROLES)('as %s is allowed exactly if the role has the right', async (role) => {
+    const { status } = await open(app.signIn([], { operatorRole: role }), route);
+    expect(status === 403).toBe(!canOperate(role, route.access.operator));
+    if (status !== 403) expect(status).toBeLessThan(400);
+  });
+
+  it.each(ROLES)('does not exist for the %s of a merchant', async (role) => {
+    expect((await open(app.signIn([merchant.grant(role)]), route)).status).toBe(404);
+  });
+
+  it('without a session leads to the sign-in', async () => {
+    const { status, headers } = await open(app.anonymous(), route);
+    expect([status, String(headers['location']).split('?')[0]]).toEqual([303, '/sign-in']);
+  });
+
+  it('before the second factor leads to its set-up', async () => {
+    const { status, headers } = await open(app.signIn([], { setUpRequired: true }), route);
+    expect([status, headers['location']]).toEqual([303, '/account/second-factor']);
+  });
+});
+
+test('an operator with a role at a merchant has exactly the rights of this role there', async () => {
+  const browser = app.signIn([merchant.grant('developer')], { operatorRole: 'operator' });
+  expect((await browser.get(fill('/:merchantId/:mode/payments'))).status).toBe(200);
+  expect((await browser.get(fill('/:merchantId/:mode/team'))).status).toBe(403);
+  expect((await browser.get('/operator')).status).toBe(200);
+});
+
 test('a sensitive action needs a sign-in or a confirmation of the last ten minutes', async () => {
-  const sensitive = ofMerchant.filter(({ access }) => 'isConfirmed' in access);
+  const sensitive = [...ofMerchant, ...ofOperators].filter(({ access }) => 'isConfirmed' in access);
   expect(sensitive.length).toBeGreaterThan(5);
   for (const route of sensitive) {
     const openAfter = (milliseconds: number) =>
       open(
         app.signIn([merchant.grant('owner')], {
+          operatorRole: 'operator',
           authenticatedUTCDate: new Date(app.clock.now().getTime() - milliseconds).toISOString(),
         }),
         route,

@@ -1,12 +1,16 @@
 import { Get, HttpStatus, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingPerson, PageController } from '../access/access.guard.js';
+import { OPERATOR_PATH } from '../layout/layout.js';
 import { redirect, sendPage } from '../layout/page-sender.js';
 import { MerchantRepository } from '../merchants/merchant.repository.js';
 import type { Viewer } from '../viewer/viewer.js';
 import { renderMerchantsPage } from './merchants-page.js';
 
-/** The start page: the merchants at which the person has a role. With one merchant, its page of today. */
+/**
+ * The start page: the merchants at which the person has a role. With one merchant, its page of today. Operators of the
+ * platform without a merchant get their own start page.
+ */
 @PageController()
 export class HomeController {
   constructor(@Inject(MerchantRepository) private readonly merchants: MerchantRepository) {}
@@ -14,10 +18,13 @@ export class HomeController {
   @Get()
   @Allow('person')
   async show(@CallingPerson() viewer: Viewer, @Res() reply: FastifyReply): Promise<void> {
-    const merchantIds = [...new Set(viewer.session.roles.map(({ merchantId }) => merchantId))];
+    const { roles, operatorRole } = viewer.session;
+    if (operatorRole !== undefined && roles.length === 0) return redirect(reply, OPERATOR_PATH);
+    const merchantIds = [...new Set(roles.map(({ merchantId }) => merchantId))];
     const merchants = await this.merchants.list(merchantIds);
     const [only] = merchants;
-    if (only && merchants.length === 1) return redirect(reply, `/${only.merchantId}/test`);
+    if (only && merchants.length === 1 && operatorRole === undefined)
+      return redirect(reply, `/${only.merchantId}/test`);
     await sendPage(reply, HttpStatus.OK, renderMerchantsPage(viewer, merchants));
   }
 }

@@ -73,6 +73,7 @@ function Header({
         </nav>
       ) : null}
       <div class="person">
+        {viewer.session.operatorRole === undefined ? null : <a href={OPERATOR_PATH}>{texts.operator.open}</a>}
         {shown ? <a href={pathOf({ ...shown, mode: otherMode })}>{texts.mode.switchTo[otherMode]}</a> : null}
         <a href="/account" title={viewer.session.email}>
           {viewer.session.name}
@@ -100,6 +101,9 @@ function Footer({ texts }: { texts: Texts }) {
     </footer>
   );
 }
+
+/** The path of the pages of operators. */
+export const OPERATOR_PATH = '/operator';
 
 /** The path of a merchant's pages in one mode. */
 export function pathOf({ merchant, mode }: Pick<MerchantViewer, 'merchant' | 'mode'>): string {

@@ -106,7 +106,7 @@ export class LiveLists implements OnModuleDestroy {
     const { out, viewer } = stream;
     try {
       // The session may have ended, or the person may have lost the role, since the page was opened.
-      const session = await this.sessions.find(viewer.actor.sessionHash, viewer.actor.browser);
+      const session = await this.sessions.find(viewer.actor, { isActivity: false });
       if (!session || JSON.stringify(session.roles) !== JSON.stringify(viewer.session.roles)) return void out.end();
       const html = await stream.render();
       // The first list is always sent, because payments may have arrived since the page was rendered.

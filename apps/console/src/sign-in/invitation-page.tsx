@@ -12,16 +12,15 @@ interface InvitationPage {
 }
 
 export function renderInvitationPage({ texts, token, invitation, name = '', problem }: InvitationPage): string {
-  const { merchantName: merchant, siteName: site, role, email, personExists } = invitation;
-  const title = fill(texts.invitation.title, { merchant });
-  const text = site === undefined ? texts.invitation.text : texts.invitation.textSite;
+  const { personExists } = invitation;
+  const { title, text } = describe(invitation, texts);
   return renderDocument({
     title,
     texts,
     children: (
       <section class="card form">
         <h1>{title}</h1>
-        <p>{fill(text, { merchant, email, role: texts.roles[role], ...(site === undefined ? {} : { site }) })}</p>
+        <p>{text}</p>
         {problem === undefined ? null : <Notice kind="problem">{problem}</Notice>}
         <form method="post" action={`/invitations/${encodeURIComponent(token)}`}>
           {personExists ? null : (
@@ -48,6 +47,21 @@ export function renderInvitationPage({ texts, token, invitation, name = '', prob
       </section>
     ),
   });
+}
+
+function describe(view: InvitationView, texts: Texts): { title: string; text: string } {
+  const { invitation, roles, operator } = texts;
+  const { email } = view;
+  if ('operatorRole' in view) {
+    const text = fill(invitation.operatorText, { email, role: operator.roles[view.operatorRole] });
+    return { title: invitation.operatorTitle, text };
+  }
+  const { merchantName: merchant, siteName: site, role } = view;
+  const names = { merchant, email, role: roles[role] };
+  return {
+    title: fill(invitation.title, { merchant }),
+    text: site === undefined ? fill(invitation.text, names) : fill(invitation.textSite, { ...names, site }),
+  };
 }
 
 export function renderInvalidInvitationPage(texts: Texts): string {

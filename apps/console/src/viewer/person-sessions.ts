@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type PersonSession, ReadPersonSessionV1 } from '@svc/contracts';
+import { type PersonActor, type PersonSession, ReadPersonSessionV1 } from '@svc/contracts';
 import { Clock, TtlCache } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import type { FastifyRequest } from 'fastify';
@@ -18,18 +18,29 @@ export class PersonSessions {
     this.cache = new TtlCache(clock);
   }
 
-  /** @returns undefined if the browser is not signed in */
-  find(sessionHash: string, browser: string): Promise<PersonSession | undefined> {
-    return this.cache.find(`${sessionHash} ${browser}`, async () => {
-      const { session } = await this.commands.request(ReadPersonSessionV1, { sessionHash, browser });
+  /**
+   * @param isActivity false if the page renews itself: an idle session of an operator then ends in spite of it
+   * @returns undefined if the browser is not signed in
+   */
+  find(
+    { sessionHash, browser }: Pick<PersonActor, 'sessionHash' | 'browser'>,
+    { isActivity }: { isActivity: boolean },
+  ): Promise<PersonSession | undefined> {
+    // An activity must reach identity, although the page has renewed itself within the last second.
+    return this.cache.find(keyOf(sessionHash, browser, isActivity), async () => {
+      const { session } = await this.commands.request(ReadPersonSessionV1, { sessionHash, browser, isActivity });
       return session;
     });
   }
 
   /** After a change of the person or of the session, identity is asked again. */
   forget(sessionHash: string, browser: string): void {
-    this.cache.forget(`${sessionHash} ${browser}`);
+    for (const isActivity of [true, false]) this.cache.forget(keyOf(sessionHash, browser, isActivity));
   }
+}
+
+function keyOf(sessionHash: string, browser: string, isActivity: boolean): string {
+  return `${sessionHash} ${browser} ${isActivity}`;
 }
 
 /** SHA-256 in hexadecimal, as identity stores tokens. */

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
   CONFIRMATION_MS,
   type Mode,
+  type OperatorRole,
   type PersonActor,
   type PersonSession,
   type Right,
@@ -20,6 +21,11 @@ export interface Viewer {
   /** Every form of the page contains it. Another site cannot know it. */
   readonly csrfToken: string;
   readonly texts: Texts;
+}
+
+/** An operator of the platform. */
+export interface OperatorViewer extends Viewer {
+  readonly operatorRole: OperatorRole;
 }
 
 /** A person who looks at one merchant in one mode. */

@@ -42,16 +42,23 @@ export async function insertAuditEntry(
   );
 }
 
+const COLUMNS = `entry_id AS "entryId", at, service, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
+  site_id AS "siteId", organisation_id AS "organisationId", credential_id AS "credentialId", before, after`;
+
 /** Entries with a higher id than `after`, oldest first. */
 export function listAuditEntries(
   db: EntityManager,
   after: number,
   max: number,
 ): Promise<(Record<string, unknown> & { at: Date })[]> {
-  return db.query(
-    `SELECT entry_id AS "entryId", at, service, actor, request_id AS "requestId", action, merchant_id AS "merchantId",
-              site_id AS "siteId", organisation_id AS "organisationId", credential_id AS "credentialId", before, after
-         FROM audit_log WHERE entry_id > $1 ORDER BY entry_id LIMIT ${max}`,
-    [after],
-  );
+  return db.query(`SELECT ${COLUMNS} FROM audit_log WHERE entry_id > $1 ORDER BY entry_id LIMIT ${max}`, [after]);
+}
+
+/** Entries with a lower id than `before`, newest first. */
+export function listAuditEntriesBefore(
+  db: EntityManager,
+  before: number,
+  max: number,
+): Promise<(Record<string, unknown> & { at: Date })[]> {
+  return db.query(`SELECT ${COLUMNS} FROM audit_log WHERE entry_id < $1 ORDER BY entry_id DESC LIMIT ${max}`, [before]);
 }

@@ -3,7 +3,13 @@ import type { ChangeAuthor } from '@svc/auth';
 import type { Administered, EventEnvelope } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-import { insertAuditEntry, listAuditEntries, lockAuditLog, type NewAuditEntry } from './audit-log.repository.js';
+import {
+  insertAuditEntry,
+  listAuditEntries,
+  listAuditEntriesBefore,
+  lockAuditLog,
+  type NewAuditEntry,
+} from './audit-log.repository.js';
 import type { Change } from './change.js';
 
 /** An entry in the response of `GET /admin/v1/audit-log`. */
@@ -59,10 +65,16 @@ export class AuditLog {
 
   /** At most {@link AUDIT_PAGE_SIZE} entries with a higher entryId than `after`, oldest first. */
   async read(after: number): Promise<AuditEntry[]> {
-    const rows = await listAuditEntries(this.dataSource.manager, after, AUDIT_PAGE_SIZE);
-    return rows.map(({ at, ...entry }) => {
-      const presentFields = Object.entries(entry).filter(([, value]) => value !== null);
-      return { ...Object.fromEntries(presentFields), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
-    });
+    return (await listAuditEntries(this.dataSource.manager, after, AUDIT_PAGE_SIZE)).map(toAuditEntry);
   }
+
+  /** At most {@link AUDIT_PAGE_SIZE} entries with a lower entryId than `before`, newest first. */
+  async readNewest(before: number): Promise<AuditEntry[]> {
+    return (await listAuditEntriesBefore(this.dataSource.manager, before, AUDIT_PAGE_SIZE)).map(toAuditEntry);
+  }
+}
+
+function toAuditEntry({ at, ...entry }: Record<string, unknown> & { at: Date }): AuditEntry {
+  const presentFields = Object.entries(entry).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(presentFields), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
 }

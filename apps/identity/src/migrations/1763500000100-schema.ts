@@ -231,7 +231,7 @@ export class Schema1763500000100 implements MigrationInterface {
         CONSTRAINT people_totp CHECK (num_nulls(totp_secret, totp_created_at, totp_last_step) IN (0, 3)),
         CONSTRAINT people_new_totp CHECK (num_nulls(new_totp_secret, new_totp_expires_at) IN (0, 2))
       );
-      COMMENT ON TABLE people IS 'People who sign in to the console of merchants. A person without any role is deleted.';
+      COMMENT ON TABLE people IS 'People who sign in to the console. A person without any role at a merchant, and who is no operator, is deleted.';
       COMMENT ON COLUMN people.email IS 'Lower case, without leading or trailing spaces.';
       COMMENT ON COLUMN people.password_hash IS 'argon2id hash in PHC string format, which includes the salt and the parameters.';
       COMMENT ON COLUMN people.totp_secret IS 'The TOTP secret as a compact JWE, encrypted with the sealing key.';
@@ -283,6 +283,27 @@ export class Schema1763500000100 implements MigrationInterface {
       CREATE INDEX invitations_expired ON invitations (expires_at);
       COMMENT ON TABLE invitations IS 'Invitations that are neither accepted nor withdrawn. An accepted invitation is deleted.';
 
+      CREATE TABLE operators (
+        person_id  uuid        PRIMARY KEY REFERENCES people,
+        role       text        NOT NULL CONSTRAINT operators_role CHECK (role IN ('viewer', 'operator')),
+        created_at timestamptz NOT NULL
+      );
+      COMMENT ON TABLE operators IS 'People who operate the platform, apart from their roles at merchants. At most 50.';
+      COMMENT ON COLUMN operators.role IS 'A viewer reads everything, an operator also changes.';
+
+      CREATE TABLE operator_invitations (
+        invitation_id uuid        PRIMARY KEY,
+        token_hash    text        NOT NULL CONSTRAINT operator_invitations_token_hash_shape CHECK (token_hash ~ '^[0-9a-f]{64}$'),
+        role          text        NOT NULL CONSTRAINT operator_invitations_role CHECK (role IN ('viewer', 'operator')),
+        email         text        NOT NULL CONSTRAINT operator_invitations_email_length CHECK (length(email) BETWEEN 3 AND 254),
+        created_at    timestamptz NOT NULL,
+        expires_at    timestamptz NOT NULL,
+        CONSTRAINT operator_invitations_token UNIQUE (token_hash),
+        CONSTRAINT operator_invitations_email UNIQUE (email)
+      );
+      CREATE INDEX operator_invitations_expired ON operator_invitations (expires_at);
+      COMMENT ON TABLE operator_invitations IS 'Invitations of operators that are neither accepted nor withdrawn. An accepted invitation is deleted.';
+
       CREATE TABLE mails (
         mail_id     uuid        PRIMARY KEY,
         merchant_id bigint      NOT NULL REFERENCES merchants,
@@ -314,6 +335,7 @@ export class Schema1763500000100 implements MigrationInterface {
         set_up_required  boolean     NOT NULL,
         created_at       timestamptz NOT NULL,
         authenticated_at timestamptz NOT NULL,
+        last_active_at   timestamptz NOT NULL,
         expires_at       timestamptz NOT NULL,
         CONSTRAINT person_sessions_token UNIQUE (token_hash),
         CONSTRAINT person_sessions_device CHECK (num_nulls(device_name, device_address) IN (0, 2))
@@ -325,6 +347,7 @@ export class Schema1763500000100 implements MigrationInterface {
       COMMENT ON COLUMN person_sessions.device_name IS 'Browser and operating system, which the person sees in the list of sessions.';
       COMMENT ON COLUMN person_sessions.set_up_required IS 'The person had no second factor at the sign-in: the session has no roles until a second factor is set up in it.';
       COMMENT ON COLUMN person_sessions.authenticated_at IS 'The last time that the person signed in or confirmed.';
+      COMMENT ON COLUMN person_sessions.last_active_at IS 'The last time that an operator opened a page. A session of an operator ends 15 minutes later. Of other people it is the time of the sign-in.';
 
       CREATE TABLE sign_in_tokens (
         token_hash text        PRIMARY KEY CONSTRAINT sign_in_tokens_token_hash_shape CHECK (token_hash ~ '^[0-9a-f]{64}$'),

@@ -6,6 +6,10 @@ import { AcceptInvitations } from './invitations/accept-invitation.js';
 import { InvitationsConsumer } from './invitations/invitations.consumer.js';
 import { InvitePeople } from './invitations/invite-person.js';
 import { SendMails } from './mails/send-mails.js';
+import { ChangeOperators } from './operators/change-operator.js';
+import { InviteOperators } from './operators/invite-operator.js';
+import { ListOperators } from './operators/list-operators.js';
+import { OperatorsController } from './operators/operators.controller.js';
 import { CheckPasskey } from './passkeys/check-passkey.js';
 import { RegisterPasskey } from './passkeys/register-passkey.js';
 import { DeleteExpiredPeopleData } from './retention/delete-expired.js';
@@ -29,7 +33,7 @@ import { SignInLinksConsumer } from './sign-in-links/sign-in-links.consumer.js';
 import { SignInLinks } from './sign-in-links/sign-in-links.js';
 import { SetUpTotp } from './totp/set-up-totp.js';
 
-/** The people of merchants, who sign in to the console: their invitations, sign-ins, second factors, sessions and roles. */
+/** The people of merchants and the operators of the platform, who sign in to the console: their invitations, sign-ins, second factors, sessions and roles. */
 export const PEOPLE_CONTROLLERS: Type[] = [
   SessionsConsumer,
   SignInConsumer,
@@ -41,6 +45,7 @@ export const PEOPLE_CONTROLLERS: Type[] = [
   PeopleController,
   PersonFactorsController,
   SignInLinksController,
+  OperatorsController,
 ];
 
 export const PEOPLE_PROVIDERS: Provider[] = [
@@ -64,5 +69,8 @@ export const PEOPLE_PROVIDERS: Provider[] = [
   ChangeRoles,
   RemovePeople,
   ListPeople,
+  InviteOperators,
+  ChangeOperators,
+  ListOperators,
   DeleteExpiredPeopleData,
 ];

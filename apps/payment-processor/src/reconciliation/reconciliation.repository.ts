@@ -38,6 +38,16 @@ export interface RunView {
   readonly failure: string | null;
 }
 
+/** A run in the list of all runs. */
+export interface RunSummary extends Pick<RunView, 'runId' | 'day' | 'merchantId' | 'state'> {
+  /** ISO 8601 UTC. */
+  readonly requestedUTCDate: string;
+  /** Null unless the state is `done`. */
+  readonly differences: number | null;
+  /** Payments, charges and refunds of the day without an outcome yet. Null unless the state is `done`. */
+  readonly open: number | null;
+}
+
 /** A replica that has not renewed its lease for this time counts as crashed. */
 const LEASE_MS = 60_000;
 /** A replica renews its lease after this time, well before the lease expires. */
@@ -153,6 +163,15 @@ export class ReconciliationRepository {
       [runId],
     );
     return row && { ...row, watermark: row.watermark?.toISOString() ?? null };
+  }
+
+  /** The newest 100 runs: the newest day first, and of a day the newest request. */
+  async listNewest(): Promise<RunSummary[]> {
+    const rows = await this.dataSource.query<(Omit<RunSummary, 'requestedUTCDate'> & { requestedAt: Date })[]>(
+      `SELECT run_id AS "runId", day::text, merchant_id AS "merchantId", state, differences, open, requested_at AS "requestedAt"
+         FROM reconciliations r ORDER BY r.day DESC, r.requested_at DESC LIMIT 100`,
+    );
+    return rows.map(({ requestedAt, ...row }) => ({ ...row, requestedUTCDate: requestedAt.toISOString() }));
   }
 
   /** Values for the metrics: results of the last night's runs, and the end of the last successful nightly run. */

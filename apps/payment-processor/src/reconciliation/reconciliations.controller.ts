@@ -3,7 +3,7 @@ import { AdminKeyGuard, Author, type ChangeAuthor } from '@svc/auth';
 import { Clock, DomainError, invalidField, isCalendarDay, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { formatUTCDay } from '../ledger/day.js';
-import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
+import { ReconciliationRepository, type RunSummary, type RunView } from './reconciliation.repository.js';
 import { ReconciliationJob } from './reconciliation-job.js';
 
 export class RequestReconciliationRequest {
@@ -47,6 +47,12 @@ export class ReconciliationsController {
     if (!isCalendarDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
     return { runId: await this.job.request(author, { day: requested, merchantId }) };
+  }
+
+  /** Lists the newest 100 reconciliations. */
+  @Get()
+  async list(): Promise<{ reconciliations: readonly RunSummary[] }> {
+    return { reconciliations: await this.runs.listNewest() };
   }
 
   /**

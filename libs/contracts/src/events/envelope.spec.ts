@@ -5,6 +5,14 @@ import * as contracts from '../index.js';
  * a new name.
  */
 const NAMES: Readonly<Record<string, string>> = {
+  AdministerCodeDecoderV1: 'administer-code-decoder.v1',
+  AdministerConsoleV1: 'administer-console.v1',
+  AdministerHostedGatewayV1: 'administer-hosted-gateway.v1',
+  AdministerIdentityV1: 'administer-identity.v1',
+  AdministerMerchantRetrievalV1: 'administer-merchant-retrieval.v1',
+  AdministerPaymentHistoryV1: 'administer-payment-history.v1',
+  AdministerPaymentProcessorV1: 'administer-payment-processor.v1',
+  AdministerWebhookDispatcherV1: 'administer-webhook-dispatcher.v1',
   CodeDecoderAdministeredV1: 'code-decoder.administered.v1',
   HostedGatewayAdministeredV1: 'hosted-gateway.administered.v1',
   MerchantRetrievalAdministeredV1: 'merchant-retrieval.administered.v1',

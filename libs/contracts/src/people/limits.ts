@@ -19,6 +19,10 @@ export const MAX_PEOPLE_PER_MERCHANT = 200;
 export const MAX_INVITATIONS_PER_MERCHANT = 100;
 /** Mails of a merchant to people within 24 hours. Without it, invitations could flood an address. */
 export const MAX_PEOPLE_MAILS_PER_DAY = 200;
+/** People who are operators of the platform. */
+export const MAX_OPERATORS = 50;
+/** Invitations of operators that are neither accepted nor expired. */
+export const MAX_OPERATOR_INVITATIONS = 50;
 /** Longest name of a session's device, in characters. */
 export const MAX_DEVICE_NAME_LENGTH = 60;
 /** Roles of a person at all merchants and sites. */
@@ -33,6 +37,8 @@ export const PASSKEY_CHALLENGE_MS = 5 * 60_000;
 export const TOTP_SETUP_MS = 10 * 60_000;
 /** A session ends this long after the sign-in, used or not. */
 export const SESSION_MS = 12 * 60 * 60_000;
+/** A session of an operator also ends if its person has opened no page for this long. */
+export const OPERATOR_IDLE_MS = 15 * 60_000;
 /**
  * A sensitive action requires that the person has signed in or confirmed this recently (`authenticatedUTCDate`). identity
  * checks it for every change of people and second factors.

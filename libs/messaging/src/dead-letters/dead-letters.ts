@@ -43,6 +43,8 @@ type AuditReplay = (tx: Transaction, letter: Pick<DeadLetter, 'messageId' | 'typ
 
 const NO_AUDIT: AuditReplay = () => Promise.resolve();
 
+/** Counting ends at this number, so that a full table does not make the query slow. */
+const MAX_COUNTED = 10_000;
 const PAGE_SIZE = 200;
 const REPLAY_PAGE_SIZE = 100;
 
@@ -93,6 +95,31 @@ export class DeadLetters {
         ORDER BY failed_at DESC, message_id LIMIT ${limit}`,
       [type ?? null, failedAt, messageId],
     );
+  }
+
+  /**
+   * Deletes a dead letter whose effect is not wanted any more, or was brought about by hand. `audit` is called in the same
+   * transaction.
+   */
+  async drop(messageId: string, audit = NO_AUDIT): Promise<void> {
+    if (!isUuid(messageId)) throw new DomainError('resource.not-found');
+    await inTransaction(this.dataSource, async (tx) => {
+      const [[row]] = await tx.query<[{ type: string }[], number]>(
+        `DELETE FROM dead_letters WHERE message_id = $1 RETURNING type`,
+        [messageId],
+      );
+      if (!row) throw new DomainError('resource.not-found');
+      await audit(tx, { messageId, type: row.type });
+    });
+  }
+
+  /** Number of dead letters, and of events that wait for a lock or an earlier event. Each count ends at 10 000. */
+  async count(): Promise<{ readonly deadLetters: number; readonly deferred: number }> {
+    const [counts] = await this.dataSource.query<[{ deadLetters: number; deferred: number }]>(
+      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${MAX_COUNTED}) AS counted) AS "deadLetters",
+              (SELECT count(*) FROM (SELECT 1 FROM deferred_events LIMIT ${MAX_COUNTED}) AS counted) AS deferred`,
+    );
+    return counts;
   }
 
   /**

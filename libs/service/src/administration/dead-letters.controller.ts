@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard, AuditTrail, Author, type ChangeAuthor } from '@svc/auth';
 import {
   type BrokerDeadLetterSummary,
@@ -9,10 +9,10 @@ import {
 } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
 
-/** The entry in the audit log for a replay of one dead letter. */
-function auditReplay(audit: AuditTrail, author: ChangeAuthor) {
+/** The entry in the audit log for a replay or the deletion of one dead letter. */
+function auditOne(audit: AuditTrail, author: ChangeAuthor, action: 'dead-letter.replayed' | 'dead-letter.dropped') {
   return (tx: Transaction, letter: { readonly messageId: string; readonly type: string }): Promise<void> =>
-    audit.append(tx, author, { action: 'dead-letter.replayed', after: { ...letter } });
+    audit.append(tx, author, { action, after: { ...letter } });
 }
 
 /** The entry in the audit log for a replay of a selection. It names the first dead letter, if its id is known. */
@@ -94,7 +94,19 @@ export function createDeadLettersController(service: string): Type {
     @Post(':messageId/replay')
     @HttpCode(204)
     replay(@Author() author: ChangeAuthor, @Param('messageId') messageId: string): Promise<void> {
-      return this.deadLetters.replay(messageId, auditReplay(this.audit, author));
+      return this.deadLetters.replay(messageId, auditOne(this.audit, author, 'dead-letter.replayed'));
+    }
+
+    /**
+     * Deletes a dead letter without handling it, for example because its effect was brought about by hand.
+     *
+     * @returns 204 The dead letter is deleted.
+     * @throws resource.not-found
+     */
+    @Delete(':messageId')
+    @HttpCode(204)
+    drop(@Author() author: ChangeAuthor, @Param('messageId') messageId: string): Promise<void> {
+      return this.deadLetters.drop(messageId, auditOne(this.audit, author, 'dead-letter.dropped'));
     }
   }
   return DeadLettersController;

@@ -139,3 +139,22 @@ test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration 
     expect((await unauthorised('POST', '/admin/v1/dead-letters/things/broker/replays')).status).toBe(401);
   },
 );
+
+test('administrators can drop a dead letter, once', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': ADMIN_TEST_KEY });
+  audited.length = 0;
+  isRepaired = false;
+  const [dropped, kept] = ['dropped', 'kept'].map((text) => anEvent(ThingHappenedV1, text, 1, { text }));
+  await running.deliver(dropped!, kept!);
+  const path = `/admin/v1/dead-letters/things/${dropped!.id}`;
+  expect((await admin('DELETE', path)).status).toBe(204);
+  expect(audited).toEqual([
+    { action: 'dead-letter.dropped', after: { messageId: dropped!.id, type: 'thing.happened.v1' } },
+  ]);
+  expect((await admin('DELETE', path)).status).toBe(404);
+  expect((await admin('DELETE', '/admin/v1/dead-letters/things/nonsense')).status).toBe(404);
+  const { deadLetters } = (await admin('GET', '/admin/v1/dead-letters/things')).body as {
+    deadLetters: { messageId: string }[];
+  };
+  expect(deadLetters.map(({ messageId }) => messageId)).toEqual([kept!.id]);
+});

@@ -40,6 +40,11 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   'people list invitations': columns(
     ...['invitationId', 'email', 'role', titled('siteId', 'site'), titled('expiresUTCDate', 'expires')],
   ),
+  'operators list operators': columns(
+    ...['personId', 'name', 'email', 'role'],
+    ...[titled('secondFactors', 'second factors'), titled('lastSignInUTCDate', 'last sign-in')],
+  ),
+  'operators list invitations': columns(...['invitationId', 'email', 'role', titled('expiresUTCDate', 'expires')]),
   'keys list': columns('keyId', 'mode', 'prefix', 'primary', 'createdUTCDate', revoked),
   'api-tokens list': columns('tokenId', 'mode', 'prefix', 'createdUTCDate', revoked),
   'webhook-secrets list': columns('secretId', 'mode', 'createdUTCDate', revoked),

@@ -91,6 +91,8 @@ export const account: typeof english = {
     title: 'Sluit aan by {merchant}',
     text: 'Jy is genooi as {role} van {merchant}, met die e-pos {email}.',
     textSite: 'Jy is genooi as {role} van die winkel {site} van {merchant}, met die e-pos {email}.',
+    operatorTitle: 'Bedryf die platform',
+    operatorText: 'Jy is genooi om die platform as {role} te bedryf, met die e-pos {email}.',
     name: 'Jou naam',
     password: 'Kies ’n wagwoord van minstens {min} karakters',
     submit: 'Sluit aan',

@@ -89,6 +89,8 @@ export const account = {
     title: 'Join {merchant}',
     text: 'You were invited as {role} of {merchant}, with the e-mail {email}.',
     textSite: 'You were invited as {role} of the site {site} of {merchant}, with the e-mail {email}.',
+    operatorTitle: 'Operate the platform',
+    operatorText: 'You were invited to operate the platform as {role}, with the e-mail {email}.',
     name: 'Your name',
     password: 'Choose a password of at least {min} characters',
     submit: 'Join',

@@ -2,6 +2,7 @@ import { account } from './account.js';
 import { developers } from './developers.js';
 import { disputes } from './disputes.js';
 import { look } from './look.js';
+import { operator } from './operator.js';
 import { payments } from './payments.js';
 import { requests } from './requests.js';
 import { settlements } from './settlements.js';
@@ -49,6 +50,7 @@ export const en = {
   ...account,
   ...developers,
   ...look,
+  ...operator,
   ...payments,
   ...requests,
   ...disputes,

@@ -7,14 +7,17 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../../audit-log/audit-log.js';
 import { lockMerchant } from '../../merchants/merchant.repository.js';
 import { PasswordQueue } from '../../users/password-queue.js';
-import { cancelMail } from '../mails/mail.repository.js';
+import type { OperatorInvitation } from '../operators/operator.js';
+import { lockOperators } from '../operators/operator.repository.js';
+import { consumeOperatorInvitation, findOperatorInvitation } from '../operators/operator-invitation.repository.js';
 import { readBrowser, readRequestId, readSessionHash, readToken } from '../person/input.js';
 import { findPersonProblems, PEOPLE_QUEUE } from '../person/person.js';
 import { insertPerson, lockPerson } from '../person/person.repository.js';
-import { insertRole } from '../roles/role.repository.js';
 import { AuthenticateActor } from '../sessions/authenticate-actor.js';
 import type { SessionWithPerson } from '../sessions/session.js';
+import { updateLastActive } from '../sessions/session.repository.js';
 import { StartSession } from '../sessions/start-session.js';
+import { addInvitedRole } from './add-invited-role.js';
 import { consumeInvitation, findInvitation, type Invitation, type NamedInvitation } from './invitation.repository.js';
 
 interface Acceptance {
@@ -22,9 +25,12 @@ interface Acceptance {
   readonly session?: StartedPersonSession;
 }
 
+type OpenInvitation = NamedInvitation | (OperatorInvitation & { readonly personExists: boolean });
+
 interface Accepted {
   readonly tokenHash: string;
-  readonly merchantId: number;
+  /** Undefined for an operator of the platform. */
+  readonly merchantId: number | undefined;
   readonly requestId: string;
   readonly personId: string;
 }
@@ -44,16 +50,17 @@ export class AcceptInvitations {
   /** Throws `resource.not-found`. */
   async read(invitationToken: string): Promise<InvitationView> {
     const invitation = await this.find(readToken(invitationToken));
-    const { merchantId, merchantName, siteId, siteName, role, email, expiresAt, personExists } = invitation;
+    const { email, personExists } = invitation;
+    const open = { email, expiresUTCDate: invitation.expiresAt.toISOString(), personExists };
+    if ('operatorRole' in invitation) return { operatorRole: invitation.operatorRole, ...open };
+    const { merchantId, merchantName, siteId, siteName, role } = invitation;
     return {
       merchantId,
       merchantName,
       ...(siteId === null ? {} : { siteId }),
       ...(siteName === null ? {} : { siteName }),
       role,
-      email,
-      expiresUTCDate: expiresAt.toISOString(),
-      personExists,
+      ...open,
     };
   }
 
@@ -65,11 +72,15 @@ export class AcceptInvitations {
     const tokenHash = readToken(request.invitationToken);
     const [browser, requestId] = [readBrowser(request.browser), readRequestId(request.requestId)];
     const invitation = await this.find(tokenHash);
-    const { merchantId, email } = invitation;
+    const { email } = invitation;
+    const merchantId = 'operatorRole' in invitation ? undefined : invitation.merchantId;
     if (invitation.personExists) {
-      const session = await this.findSession(request, browser, invitation);
-      const { personId } = session;
-      return this.accept({ tokenHash, merchantId, requestId, personId }, () => Promise.resolve({ personId }));
+      const { personId, sessionId } = await this.findSession(request, browser, invitation);
+      return this.accept({ tokenHash, merchantId, requestId, personId }, async (tx) => {
+        // Sessions of operators end when they are idle, and this one is in use.
+        await updateLastActive(tx, personId, sessionId, this.clock.now());
+        return { personId };
+      });
     }
     const { name = '', password = '', device } = request;
     const fields = findPersonProblems(email, name, password);
@@ -85,8 +96,10 @@ export class AcceptInvitations {
     });
   }
 
-  private async find(tokenHash: string): Promise<NamedInvitation> {
-    const invitation = await findInvitation(this.dataSource.manager, tokenHash, this.clock.now());
+  private async find(tokenHash: string): Promise<OpenInvitation> {
+    const [{ manager }, now] = [this.dataSource, this.clock.now()];
+    const invitation =
+      (await findInvitation(manager, tokenHash, now)) ?? (await findOperatorInvitation(manager, tokenHash, now));
     if (!invitation) throw new DomainError('resource.not-found');
     return invitation;
   }
@@ -94,7 +107,7 @@ export class AcceptInvitations {
   private async findSession(
     { sessionHash }: AcceptInvitation,
     browser: string,
-    { email }: Invitation,
+    { email }: OpenInvitation,
   ): Promise<SessionWithPerson> {
     const session =
       sessionHash === undefined ? undefined : await this.actors.find(readSessionHash(sessionHash), browser);
@@ -110,19 +123,28 @@ export class AcceptInvitations {
   ): Promise<Acceptance> {
     return inTransaction(this.dataSource, async (tx) => {
       const now = this.clock.now();
-      await lockMerchant(tx, merchantId);
-      const invitation = await consumeInvitation(tx, tokenHash, now);
+      const invitation = await consume(tx, merchantId, tokenHash, now);
       if (!invitation) throw new DomainError('resource.not-found');
-      const { siteId, role, email, invitationId } = invitation;
-      await cancelMail(tx, merchantId, invitationId);
-      const scope = { merchantId, ...(siteId === null ? {} : { siteId }) };
       const acceptance = await preparePerson(tx);
       if (!(await lockPerson(tx, personId))) throw new DomainError('authentication.required');
-      await insertRole(tx, scope, { personId, role, createdAt: now });
-      const author = personAuthor(personId, requestId);
-      const after = { invitationId, personId, email, role };
-      await this.auditLog.append(tx, author, { action: 'invitation.accepted', ...scope, after });
+      const change = await addInvitedRole(tx, invitation, { personId, createdAt: now });
+      await this.auditLog.append(tx, personAuthor(personId, requestId), change);
       return acceptance;
     });
   }
+}
+
+/** Locks the merchant or the operators, and uses the invitation. */
+async function consume(
+  tx: Transaction,
+  merchantId: number | undefined,
+  tokenHash: string,
+  now: Date,
+): Promise<Invitation | OperatorInvitation | undefined> {
+  if (merchantId === undefined) {
+    await lockOperators(tx);
+    return consumeOperatorInvitation(tx, tokenHash, now);
+  }
+  await lockMerchant(tx, merchantId);
+  return consumeInvitation(tx, tokenHash, now);
 }

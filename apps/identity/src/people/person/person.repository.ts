@@ -61,11 +61,12 @@ export async function updateLastSignIn(tx: EntityManager, personId: string, at: 
   await tx.query(`UPDATE people SET last_sign_in_at = $2 WHERE person_id = $1`, [personId, at]);
 }
 
-/** Deletes the person with the sessions and second factors, unless the person has a role. */
+/** Deletes the person with the sessions and second factors, unless the person has a role or is an operator. */
 export async function deletePersonWithoutRoles(tx: EntityManager, personId: string): Promise<boolean> {
   const [, deleted] = await tx.query<[unknown, number]>(
     `DELETE FROM people WHERE person_id = $1
-        AND NOT EXISTS (SELECT 1 FROM person_roles WHERE person_roles.person_id = people.person_id)`,
+        AND NOT EXISTS (SELECT 1 FROM person_roles WHERE person_roles.person_id = people.person_id)
+        AND NOT EXISTS (SELECT 1 FROM operators WHERE operators.person_id = people.person_id)`,
     [personId],
   );
   return deleted > 0;

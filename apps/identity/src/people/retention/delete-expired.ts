@@ -12,6 +12,7 @@ const BATCH_SIZE = 500;
 /** Each table with the time for which its rows are kept after they have expired. */
 const RETENTION_MS: Readonly<Record<ExpiringTable, number>> = {
   invitations: 0,
+  operator_invitations: 0,
   mails: 0,
   person_sessions: 0,
   sign_in_tokens: 0,

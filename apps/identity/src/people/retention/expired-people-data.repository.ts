@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 /** The tables whose rows expire, with the column that has the time. */
 const EXPIRING = {
   invitations: 'expires_at',
+  operator_invitations: 'expires_at',
   mails: 'expires_at',
   person_sessions: 'expires_at',
   sign_in_tokens: 'expires_at',

@@ -13,6 +13,7 @@ import { deletePasskeys } from '../passkeys/passkey.repository.js';
 import { readLanguage, readScope, readUuid } from '../person/input.js';
 import { toRoleGrant } from '../person/person.js';
 import { lockPerson } from '../person/person.repository.js';
+import { findOperator } from '../operators/operator.repository.js';
 import { listRoles } from '../roles/role.repository.js';
 import { AuthenticateActor } from '../sessions/authenticate-actor.js';
 import { deleteSessions } from '../sessions/session.repository.js';
@@ -41,8 +42,8 @@ export class ResetPersonFactors {
   ) {}
 
   /**
-   * An owner of one merchant must not weaken the access to another: the actor manages the people of each merchant at which
-   * the person has a role. Throws `resource.not-found` and `resource.conflict`.
+   * An owner of one merchant must not weaken the access to another, or to the platform: the actor manages the people of each
+   * merchant at which the person has a role, and the person is no operator. Throws `resource.not-found` and `resource.conflict`.
    */
   async execute({ actor, merchantId: id, personId: person, language }: ResetSecondFactors): Promise<void> {
     const { merchantId } = readScope({ merchantId: id });
@@ -56,9 +57,10 @@ export class ResetPersonFactors {
     if (session.personId === reset.personId)
       throw new DomainError('resource.conflict', { message: 'Change your own second factors in your account.' });
     const grants = session.roles.map(toRoleGrant);
-    await this.reset(author, reset, (merchantIds) => {
-      if (merchantIds.every((each) => hasRight(grants, 'people.manage', { merchantId: each }))) return;
-      const message = 'The person also has a role at another merchant. Ask an administrator of the platform.';
+    await this.reset(author, reset, (merchantIds, isOperator) => {
+      const isOwn = merchantIds.every((each) => hasRight(grants, 'people.manage', { merchantId: each }));
+      if (isOwn && !isOperator) return;
+      const message = 'The person also has a role elsewhere. Ask an administrator of the platform.';
       throw new DomainError('resource.conflict', { message });
     });
   }
@@ -71,14 +73,14 @@ export class ResetPersonFactors {
   private async reset(
     author: ChangeAuthor,
     { merchantId, personId, language }: Reset,
-    checkMerchants: (merchantIds: readonly number[]) => void,
+    checkAccess: (merchantIds: readonly number[], isOperator: boolean) => void,
   ): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const person = await lockPerson(tx, personId);
       const merchantIds = (await listRoles(tx, personId)).map((grant) => grant.merchantId);
       if (!person || !merchantIds.includes(merchantId)) throw new DomainError('resource.not-found');
-      checkMerchants(merchantIds);
+      checkAccess(merchantIds, (await findOperator(tx, personId)) !== undefined);
       await resetTotp(tx, personId);
       await deletePasskeys(tx, personId);
       await deleteSessions(tx, personId);

@@ -1,4 +1,4 @@
-import { MAX_SESSIONS_PER_PERSON, type SessionDevice } from '@svc/contracts';
+import { MAX_SESSIONS_PER_PERSON, OPERATOR_IDLE_MS, type SessionDevice } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { Session, SessionWithPerson, SignInMethod } from './session.js';
@@ -22,8 +22,8 @@ export interface NewSession {
 export async function insertSession(tx: EntityManager, session: NewSession): Promise<void> {
   await tx.query(
     `INSERT INTO person_sessions (session_id, token_hash, person_id, browser, method, set_up_required, created_at,
-                                  authenticated_at, expires_at, device_name, device_address)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10)`,
+                                  authenticated_at, last_active_at, expires_at, device_name, device_address)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7, $8, $9, $10)`,
     [
       session.sessionId,
       session.tokenHash,
@@ -48,6 +48,13 @@ export async function insertSession(tx: EntityManager, session: NewSession): Pro
 const DEVICE = `CASE WHEN device_name IS NULL THEN NULL
   ELSE json_build_object('name', device_name, 'address', device_address) END AS device`;
 
+/** Whether the session s is valid, with the operator o if its person is one. The parameters are those of {@link validAt}. */
+const IS_VALID = `s.expires_at > $2 AND (o.person_id IS NULL OR s.last_active_at > $3)`;
+
+function validAt(now: Date): [now: Date, activeAfter: Date] {
+  return [now, new Date(now.getTime() - OPERATOR_IDLE_MS)];
+}
+
 /** The look-up has no owner, because only the holder of the token can compute the hash. */
 export async function findSession(
   db: EntityManager,
@@ -61,10 +68,12 @@ export async function findSession(
             EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.person_id) AS "hasPasskey",
             (SELECT coalesce(json_agg(json_build_object('merchantId', r.merchant_id, 'siteId', r.site_id, 'role', r.role)
                                       ORDER BY r.merchant_id, r.site_id NULLS FIRST), '[]')
-               FROM person_roles r WHERE r.person_id = p.person_id) AS roles
+               FROM person_roles r WHERE r.person_id = p.person_id) AS roles,
+            o.role AS "operatorRole"
        FROM person_sessions s JOIN people p ON p.person_id = s.person_id
-      WHERE s.token_hash = $1 AND s.expires_at > $2`,
-    [tokenHash, now],
+       LEFT JOIN operators o ON o.person_id = s.person_id
+      WHERE s.token_hash = $1 AND ${IS_VALID}`,
+    [tokenHash, ...validAt(now)],
   );
   return session;
 }
@@ -72,10 +81,11 @@ export async function findSession(
 /** The valid sessions of a person, the newest first. */
 export function listSessions(db: EntityManager, personId: string, now: Date): Promise<Session[]> {
   return db.query(
-    `SELECT session_id AS "sessionId", method, ${DEVICE}, created_at AS "createdAt", expires_at AS "expiresAt"
-       FROM person_sessions WHERE person_id = $1 AND expires_at > $2
-      ORDER BY created_at DESC, session_id DESC LIMIT ${MAX_SESSIONS_PER_PERSON}`,
-    [personId, now],
+    `SELECT s.session_id AS "sessionId", s.method, ${DEVICE}, s.created_at AS "createdAt", s.expires_at AS "expiresAt"
+       FROM person_sessions s LEFT JOIN operators o ON o.person_id = s.person_id
+      WHERE s.person_id = $1 AND ${IS_VALID}
+      ORDER BY s.created_at DESC, s.session_id DESC LIMIT ${MAX_SESSIONS_PER_PERSON}`,
+    [personId, ...validAt(now)],
   );
 }
 
@@ -100,6 +110,19 @@ export async function deleteOtherSessions(tx: EntityManager, personId: string, s
     [personId, sessionId],
   );
   return deleted;
+}
+
+/** Records an activity, which delays the end of an operator's session. A later activity is kept. */
+export async function updateLastActive(
+  tx: EntityManager,
+  personId: string,
+  sessionId: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE person_sessions SET last_active_at = $3 WHERE person_id = $1 AND session_id = $2 AND last_active_at < $3`,
+    [personId, sessionId, now],
+  );
 }
 
 /** Returns false if the session has ended meanwhile. */

@@ -1,4 +1,10 @@
-import { type PersonSession, type PersonSessionEntry, SESSION_MS, type SessionDevice } from '@svc/contracts';
+import {
+  type OperatorRole,
+  type PersonSession,
+  type PersonSessionEntry,
+  SESSION_MS,
+  type SessionDevice,
+} from '@svc/contracts';
 import { type PersonFactors, type RoleGrantRow, toRoleGrant, toSecondFactors } from '../person/person.js';
 
 /** How a person signed in. */
@@ -23,21 +29,24 @@ export interface SessionWithPerson extends Session, PersonFactors {
   readonly email: string;
   readonly name: string;
   readonly roles: readonly RoleGrantRow[];
+  /** null if the person is no operator of the platform. */
+  readonly operatorRole: OperatorRole | null;
 }
 
 export function expiresAt(startedAt: Date): Date {
   return new Date(startedAt.getTime() + SESSION_MS);
 }
 
-/** A session without a second factor has no roles, so that a password alone gives no access to a merchant. */
+/** A session without a second factor has no roles, so that a password alone gives access to nothing. */
 export function toPersonSession(session: SessionWithPerson): PersonSession {
-  const { sessionId, personId, name, email, setUpRequired } = session;
+  const { sessionId, personId, name, email, setUpRequired, operatorRole } = session;
   return {
     sessionId,
     personId,
     name,
     email,
     roles: setUpRequired ? [] : session.roles.map(toRoleGrant),
+    ...(setUpRequired || operatorRole === null ? {} : { operatorRole }),
     secondFactors: toSecondFactors(session),
     setUpRequired,
     authenticatedUTCDate: session.authenticatedAt.toISOString(),

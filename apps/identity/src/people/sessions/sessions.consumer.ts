@@ -6,6 +6,7 @@ import {
   type PersonActor,
   type PersonSession,
   type PersonSessionEntry,
+  type ReadPersonSession,
   ReadPersonSessionV1,
 } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
@@ -16,7 +17,7 @@ import { AuditLog } from '../../audit-log/audit-log.js';
 import { readBrowser, readSessionHash, readUuid } from '../person/input.js';
 import { AuthenticateActor } from './authenticate-actor.js';
 import { toPersonSession, toSessionEntry } from './session.js';
-import { deleteOtherSessions, deleteSession, listSessions } from './session.repository.js';
+import { deleteOtherSessions, deleteSession, listSessions, updateLastActive } from './session.repository.js';
 
 /** Sessions of people: the console reads them for each page. A session is ended by deleting it, so repeats are harmless. */
 @Controller()
@@ -29,9 +30,12 @@ export class SessionsConsumer {
   ) {}
 
   @MessagePattern(ReadPersonSessionV1)
-  async read(request: { sessionHash: string; browser: string }): Promise<{ session?: PersonSession }> {
-    const session = await this.actors.find(readSessionHash(request.sessionHash), readBrowser(request.browser));
-    return session ? { session: toPersonSession(session) } : {};
+  async read({ sessionHash, browser, isActivity }: ReadPersonSession): Promise<{ session?: PersonSession }> {
+    const session = await this.actors.find(readSessionHash(sessionHash), readBrowser(browser));
+    if (!session) return {};
+    if (isActivity && session.operatorRole !== null)
+      await updateLastActive(this.dataSource.manager, session.personId, session.sessionId, this.clock.now());
+    return { session: toPersonSession(session) };
   }
 
   @MessagePattern(ListPersonSessionsV1)

@@ -14,13 +14,14 @@ import { AuditLog } from '../../audit-log/audit-log.js';
 import type { Change } from '../../audit-log/change.js';
 import { IdentityConfig } from '../../config.js';
 import { PasswordQueue } from '../../users/password-queue.js';
-import { consumeInvitationsOfEmail, type Invitation } from '../invitations/invitation.repository.js';
-import { cancelMail } from '../mails/mail.repository.js';
+import { addInvitedRole } from '../invitations/add-invited-role.js';
+import { consumeInvitationsOfEmail } from '../invitations/invitation.repository.js';
+import { lockOperators } from '../operators/operator.repository.js';
+import { consumeOperatorInvitationOfEmail } from '../operators/operator-invitation.repository.js';
 import { readBrowser, readEmail, readToken } from '../person/input.js';
 import { PEOPLE_QUEUE } from '../person/person.js';
 import { findPersonByEmail, insertPerson, lockPerson } from '../person/person.repository.js';
 import { newToken } from '../person/token.js';
-import { insertRole } from '../roles/role.repository.js';
 import { StartSession } from '../sessions/start-session.js';
 import { consumeSignInToken, insertSignInToken } from '../sign-in/sign-in-token.repository.js';
 
@@ -64,12 +65,19 @@ export class SignInLinks {
     const { token, tokenHash } = newToken();
     const expiresAt = this.clock.later(LINK_MS);
     await inTransaction(this.dataSource, async (tx) => {
-      const invitations = await consumeInvitationsOfEmail(tx, email, this.clock.now());
+      const now = this.clock.now();
+      await lockOperators(tx);
+      const invitations = [
+        ...(await consumeInvitationsOfEmail(tx, email, now)),
+        ...(await consumeOperatorInvitationOfEmail(tx, email, now)),
+      ];
       const found = await findPersonByEmail(tx, email);
       if (!found && invitations.length === 0) throw new DomainError('resource.not-found');
       const personId = found?.personId ?? (await this.createPerson(tx, email, passwordHash));
       await lockPerson(tx, personId);
-      const changes = await this.acceptInvitations(tx, personId, invitations);
+      const changes: Change[] = [];
+      for (const invitation of invitations)
+        changes.push(await addInvitedRole(tx, invitation, { personId, createdAt: now }));
       await insertSignInToken(tx, { tokenHash, kind: 'link', personId, expiresAt });
       const created = { action: 'person.sign-in-link-created', after: { personId } } as const;
       await this.auditLog.append(tx, author, ...changes, created);
@@ -100,22 +108,5 @@ export class SignInLinks {
     const name = email.slice(0, email.indexOf('@')).slice(0, MAX_PERSON_NAME_LENGTH);
     await insertPerson(tx, { personId, email, name, passwordHash, createdAt });
     return personId;
-  }
-
-  /** Adds the roles of invitations, and returns the entries for the audit log. */
-  private async acceptInvitations(
-    tx: Transaction,
-    personId: string,
-    invitations: readonly Invitation[],
-  ): Promise<Change[]> {
-    const createdAt = this.clock.now();
-    const changes: Change[] = [];
-    for (const { invitationId, merchantId, siteId, role, email } of invitations) {
-      const scope = { merchantId, ...(siteId === null ? {} : { siteId }) };
-      await cancelMail(tx, merchantId, invitationId);
-      await insertRole(tx, scope, { personId, role, createdAt });
-      changes.push({ action: 'invitation.accepted', ...scope, after: { invitationId, personId, email, role } });
-    }
-    return changes;
   }
 }

@@ -53,6 +53,7 @@ export const ATTEMPTS = `
     occurrences        int         NOT NULL CONSTRAINT incidents_occurrences CHECK (occurrences > 0),
     PRIMARY KEY (attempt_id, attempt_state, response)
   );
+  CREATE INDEX incidents_newest ON incidents (last_seen_at);
   COMMENT ON TABLE incidents IS 'Responses of the acquirer that contradict the state of their attempt. An operator compares them with the records of the acquirer.';
   COMMENT ON COLUMN incidents.attempt_state IS 'State of the attempt when the response arrived.';
 

@@ -64,5 +64,6 @@ export const REFUNDS = `
     occurrences        int         NOT NULL CONSTRAINT refund_incidents_occurrences CHECK (occurrences > 0),
     PRIMARY KEY (refund_id, refund_state, response)
   );
+  CREATE INDEX refund_incidents_newest ON refund_incidents (last_seen_at);
   COMMENT ON TABLE refund_incidents IS 'Responses of the acquirer that contradict the state of their refund. An operator compares them with the records of the acquirer.';
 `;

@@ -7,6 +7,7 @@ export interface AdminRefundView extends RefundResponse {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
+  readonly currencyISOCode: string;
   readonly reason: string | null;
   readonly acquirer: string;
   /** The acquirer's reference of the refund; null while it is pending. */
@@ -40,7 +41,7 @@ export class AdminRefundsQuery {
     const order = filter === 'pending' ? 'r.refund_id' : 'r.refund_id DESC';
     const rows = await this.dataSource.query<Row[]>(
       `SELECT r.refund_id AS "refundReference", p.payment_reference AS "svcId", r.amount, r.state AS status, r.created_at,
-              y.merchant_id AS "merchantId", y.site_id AS "siteId", y.mode, r.reason, a.acquirer,
+              y.merchant_id AS "merchantId", y.site_id AS "siteId", y.mode, y.currency AS "currencyISOCode", r.reason, a.acquirer,
               r.acquirer_reference AS "acquirerReference", r.ended_at, r.queries,
               (SELECT coalesce(sum(i.occurrences), 0) FROM refund_incidents i WHERE i.refund_id = r.refund_id)::int AS incidents
          FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id

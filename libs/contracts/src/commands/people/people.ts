@@ -1,4 +1,5 @@
 import { commandType } from '../../events/envelope.js';
+import type { OperatorRole } from '../../people/operators.js';
 import type { RoleGrant } from '../../people/rights.js';
 
 /*
@@ -48,6 +49,8 @@ export interface PersonSession {
   email: string;
   /** Empty while `setUpRequired`. */
   roles: RoleGrant[];
+  /** Absent while `setUpRequired`, and if the person is no operator of the platform. */
+  operatorRole?: OperatorRole;
   secondFactors: SecondFactor[];
   /** See {@link StartedPersonSession}. */
   setUpRequired: boolean;
@@ -137,11 +140,23 @@ export interface FinishLinkSignIn {
 /** Begins a session with a sign-in link of the administration. In development only: refused with `resource.not-found`. */
 export const FinishLinkSignInV1 = commandType<FinishLinkSignIn, StartedPersonSession>('finish-link-sign-in.v1');
 
+export interface ReadPersonSession {
+  /** See {@link PersonActor}. */
+  sessionHash: string;
+  browser: string;
+  /**
+   * Whether the person does something now. Otherwise the page renews itself, which does not delay the end of an idle
+   * session of an operator.
+   */
+  isActivity: boolean;
+}
+
 /**
  * Reads a session. Without `session` in the reply, the browser is not signed in: the session is unknown, has ended or
- * expired, or began in another browser, which ends it. The console may keep the reply for at most 5 s.
+ * expired, or began in another browser, which ends it. The session of an operator has also ended 15 minutes after the
+ * last activity. The console may keep the reply for at most 5 s.
  */
-export const ReadPersonSessionV1 = commandType<{ sessionHash: string; browser: string }, { session?: PersonSession }>(
+export const ReadPersonSessionV1 = commandType<ReadPersonSession, { session?: PersonSession }>(
   'read-person-session.v1',
 );
 

@@ -1,4 +1,5 @@
 import { commandType } from '../../events/envelope.js';
+import type { OperatorRole } from '../../people/operators.js';
 import type { Role, RoleGrant } from '../../people/rights.js';
 import type { PersonActor, SecondFactor, SessionDevice, StartedPersonSession } from './people.js';
 
@@ -55,17 +56,27 @@ export const WithdrawInvitationV1 = commandType<
   { withdrawn: true }
 >('withdraw-invitation.v1');
 
-export interface InvitationView {
-  merchantId: number;
-  merchantName: string;
-  siteId?: number;
-  siteName?: string;
-  role: Role;
+interface OpenInvitation {
   email: string;
   expiresUTCDate: string;
   /** Whether a person has this email. Such a person signs in first, and then accepts without a name and a password. */
   personExists: boolean;
 }
+
+export interface MerchantInvitationView extends OpenInvitation {
+  merchantId: number;
+  merchantName: string;
+  siteId?: number;
+  siteName?: string;
+  role: Role;
+}
+
+/** An invitation to operate the platform. */
+export interface OperatorInvitationView extends OpenInvitation {
+  operatorRole: OperatorRole;
+}
+
+export type InvitationView = MerchantInvitationView | OperatorInvitationView;
 
 /** Reads an invitation without using it. Refused with `resource.not-found`. */
 export const ReadInvitationV1 = commandType<{ invitationToken: string }, InvitationView>('read-invitation.v1');

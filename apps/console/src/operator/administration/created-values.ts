@@ -1,0 +1,17 @@
+const MAX_VALUES = 10;
+
+/**
+ * The secrets and links in the response to a change, with their names, also of nested members. They are shown once, because
+ * the platform cannot read them again.
+ */
+export function listCreatedValues(response: unknown, names: readonly string[]): [name: string, value: string][] {
+  const found: [string, string][] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (found.length >= MAX_VALUES || value === null) return;
+    if (typeof value === 'object')
+      for (const [name, member] of Object.entries(value)) visit(member, path === '' ? name : `${path} ${name}`);
+    else if (names.some((name) => path.split(' ').includes(name))) found.push([path, String(value as string)]);
+  };
+  visit(response, '');
+  return found;
+}

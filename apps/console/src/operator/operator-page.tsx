@@ -1,0 +1,18 @@
+import { fill } from '../languages/fill.js';
+import type { OperatorViewer } from '../viewer/viewer.js';
+import { renderOperatorDocument } from './operator-frame.js';
+
+export function renderOperatorPage(viewer: OperatorViewer): string {
+  const { operator } = viewer.texts;
+  return renderOperatorDocument({
+    title: operator.title,
+    viewer,
+    current: 'home',
+    children: (
+      <section class="card">
+        <h1>{operator.title}</h1>
+        <p>{fill(operator.youAre, { role: operator.roles[viewer.operatorRole] })}</p>
+      </section>
+    ),
+  });
+}
