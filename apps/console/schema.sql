@@ -496,11 +496,11 @@ CREATE INDEX payments_not_paid ON payments USING btree (generation, merchant_id,
 
 CREATE INDEX payments_of_amount ON payments USING btree (generation, merchant_id, mode, amount, payment_utc_date DESC, payment_reference DESC);
 
-CREATE INDEX payments_of_card ON payments USING btree (generation, merchant_id, mode, last_digits, payment_utc_date DESC, payment_reference DESC) WHERE (last_digits <> ''::text);
+CREATE INDEX payments_of_card ON payments USING btree (generation, last_digits, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE (last_digits <> ''::text);
 
-CREATE INDEX payments_of_code ON payments USING btree (generation, merchant_id, mode, code, payment_utc_date DESC, payment_reference DESC) WHERE (code <> ''::text);
+CREATE INDEX payments_of_code ON payments USING btree (generation, code, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE (code <> ''::text);
 
-CREATE INDEX payments_of_order ON payments USING btree (generation, merchant_id, mode, lower(order_reference), payment_utc_date DESC, payment_reference DESC) WHERE (order_reference <> ''::text);
+CREATE INDEX payments_of_order ON payments USING btree (generation, lower(order_reference), merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE (order_reference <> ''::text);
 
 CREATE INDEX payments_of_payable ON payments USING btree (generation, payable_id);
 

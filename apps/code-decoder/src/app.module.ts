@@ -30,6 +30,7 @@ import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { TillCodeRepository } from './tills/till-code.repository.js';
 import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillsController } from './tills/tills.controller.js';
+import { TimelineConsumer } from './timeline/timeline.consumer.js';
 
 @Module({
   imports: [PartnerAuthModule],
@@ -43,6 +44,7 @@ import { TillsController } from './tills/tills.controller.js';
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
+    TimelineConsumer,
     createDeadLettersController('code-decoder'),
   ],
   providers: [

@@ -24,6 +24,8 @@ import { LiveLists } from './live-lists/live-lists.js';
 import { LookController } from './look/look.controller.js';
 import { MerchantRepository } from './merchants/merchant.repository.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { SearchTimelines } from './operator-timeline/search-timelines.js';
+import { TimelineController } from './operator-timeline/timeline.controller.js';
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
 import { CustomerController } from './payment/customer.controller.js';
 import { FindDeliveries } from './payment/find-deliveries.js';
@@ -84,6 +86,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     PaymentsConsumer,
     RequestsConsumer,
     MerchantsConsumer,
+    TimelineController,
     createRebuildController('console'),
     createDeadLettersController('console'),
   ],
@@ -103,6 +106,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     PaymentPages,
     CustomerAccess,
     FindPeople,
+    SearchTimelines,
     ...rebuildableReadModel(READ_MODEL),
     provideAdminKey(ConsoleConfig),
     provideAuditTrail(ConsoleAdministeredV1),

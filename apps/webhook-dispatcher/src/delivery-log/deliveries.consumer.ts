@@ -9,14 +9,17 @@ import {
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
+  MAX_TRACED_DELIVERIES,
   type ResendDelivery,
   ResendDeliveryV1,
+  TraceDeliveriesV1,
+  type TracedDelivery,
 } from '@svc/contracts';
 import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { ReplayNotification } from '../replays/replay-notification.js';
-import { getDelivery, listDeliveries } from './deliveries.query.js';
+import { getDelivery, listDeliveries, traceDeliveries } from './deliveries.query.js';
 import { ReadDeliveryContent } from './read-delivery-content.js';
 import { ReadLimit } from './read-limit.js';
 
@@ -61,6 +64,14 @@ export class DeliveriesConsumer {
   @MessagePattern(GetDeliveryV1)
   get(request: DeliveryRequest): Promise<DeliveryWithAttempts> {
     return this.reads.run(() => getDelivery(this.dataSource, this.clock.now(), request));
+  }
+
+  /** For operators, whom the console has authenticated: deliveries of any merchant. */
+  @MessagePattern(TraceDeliveriesV1)
+  async trace({ ids }: { readonly ids: readonly string[] }): Promise<{ deliveries: TracedDelivery[] }> {
+    if (ids.length > MAX_TRACED_DELIVERIES || !ids.every(isUuid))
+      throw invalidField('ids', `ids must be at most ${MAX_TRACED_DELIVERIES} UUIDs`);
+    return { deliveries: await this.reads.run(() => traceDeliveries(this.dataSource, this.clock.now(), ids)) };
   }
 
   @MessagePattern(ResendDeliveryV1)
