@@ -42,7 +42,7 @@ test.each([
   ['day', { find: 'a', day: ['2026-03-01'] }],
   ['mode', { find: 'a', mode: 'both' }],
 ])('the parameter %s is refused: %p', (field, query) => {
-  expect(() => parseTimelineQuery({ find: undefined, day: undefined, mode: undefined, ...query })).toThrow(
+  expect(() => parseTimelineQuery({ day: undefined, mode: undefined, ...query })).toThrow(
     expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ field })] }),
   );
 });

@@ -1,4 +1,4 @@
-import type { AttemptRecord, PaymentRecords, RefundRecord } from './payment-records.query.js';
+import type { AttemptRecord, IncidentRecord, PaymentRecords, RefundRecord } from './payment-records.query.js';
 import { describeRecords } from './payment-steps.js';
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}.000Z`);
@@ -132,10 +132,10 @@ test.each<[string, Partial<RefundRecord>, string[]]>([
 });
 
 test('incidents, disputes and settlement have their own time', () => {
-  const incident = {
+  const incident: IncidentRecord = {
     ...{ subject: 'attempt', subjectState: 'approved', response: 'declined', acquirerReference: 'PSP9' },
     ...{ firstSeenAt: at('10:30:00'), lastSeenAt: at('10:31:00'), occurrences: 2 },
-  } as const;
+  };
   const report = {
     ...{ kind: 'opened', amount: 100, reason: '10.4', respondBy: null, occurredAt: at('14:00:00') },
     ...{ receivedAt: at('14:00:01'), acquirer: 'adyen', disputeReference: 'd', acquirerReference: 'D1' },
