@@ -149,8 +149,10 @@ CREATE TABLE attempts (
     payment_id uuid NOT NULL,
     acquirer text NOT NULL,
     account text NOT NULL,
+    trace_id text,
     state text NOT NULL,
     acquirer_reference text,
+    acquirer_code text,
     started_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     queries integer NOT NULL,
@@ -158,8 +160,10 @@ CREATE TABLE attempts (
     next_query_at timestamp with time zone,
     velocity_keys text[] COLLATE pg_catalog."C",
     CONSTRAINT attempts_account CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT attempts_acquirer_code CHECK (((length(acquirer_code) >= 1) AND (length(acquirer_code) <= 100))),
     CONSTRAINT attempts_open CHECK ((((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (next_query_at IS NOT NULL)) AND ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text])) = (ended_at IS NULL)))),
     CONSTRAINT attempts_state CHECK ((state = ANY (ARRAY['started'::text, 'unknown'::text, 'reversing'::text, 'approved'::text, 'declined'::text, 'notAttempted'::text, 'reversed'::text]))),
+    CONSTRAINT attempts_trace_id CHECK ((length(trace_id) = 32)),
     CONSTRAINT attempts_velocity_keys CHECK (((cardinality(velocity_keys) >= 1) AND (cardinality(velocity_keys) <= 8)))
 );
 

@@ -1,5 +1,4 @@
-import { ModulesContainer } from '@nestjs/core';
-import type { MainApi } from './main-api.js';
+import { findProvider, type MainApi } from './main-api.js';
 
 /** A report of the simulated bank about a dispute, see `DisputeReport` of payment-processor. */
 interface TestDisputeReport {
@@ -13,9 +12,7 @@ interface TestDisputeReport {
 
 /** A provider of payment-processor, by the name of its class, because apps do not import each other. */
 export function getProcessorProvider(api: MainApi, providerName: string): unknown {
-  const modules = [...api.service('payment-processor').service.app.get(ModulesContainer).values()];
-  return modules.flatMap(({ providers }) => [...providers.values()]).find(({ name }) => name === providerName)!
-    .instance;
+  return findProvider(api, 'payment-processor', providerName);
 }
 
 /** Applies a report about a test payment. Returns its reference. */

@@ -252,6 +252,7 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       runId,
       id: notification?.id,
       'adminRefundsList.svcId': notification?.paymentReference,
+      'timelineFind.find': notification?.paymentReference,
       'replaysMany.state': 'exhausted',
       service: 'identity',
       name: 'Karoo Roastery',

@@ -192,6 +192,13 @@ export async function startMainApi({ hostedGateway = false, startAt }: MainApiOp
   };
 }
 
+/** A provider of a service, by the name of its class, because apps do not import each other. */
+export function findProvider(api: MainApi, service: string, providerName: string): unknown {
+  const modules = [...api.service(service).service.app.get(ModulesContainer).values()];
+  return modules.flatMap(({ providers }) => [...providers.values()]).find(({ name }) => name === providerName)!
+    .instance;
+}
+
 /** Endpoints of a service's controllers, without those that the route table does not forward to this service. */
 function endpointsOf(host: Host, { service }: TestService): string[] {
   const controllers = [...service.app.get(ModulesContainer).values()].flatMap((module) => [

@@ -30,6 +30,7 @@ import { SessionsConsumer } from './sessions/sessions.consumer.js';
 import { TillCodeRepository } from './tills/till-code.repository.js';
 import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillsController } from './tills/tills.controller.js';
+import { TimelineConsumer } from './timeline/timeline.consumer.js';
 
 @Module({
   imports: [PartnerAuthModule],
@@ -43,7 +44,12 @@ import { TillsController } from './tills/tills.controller.js';
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
+<<<<<<< HEAD
     ...administrationControllers('code-decoder'),
+=======
+    TimelineConsumer,
+    createDeadLettersController('code-decoder'),
+>>>>>>> h-timeline
   ],
   providers: [
     CancelPaymentRequest,

@@ -59,6 +59,7 @@ import { FindOpenInvoice } from './till-codes/find-open-invoice.js';
 import { TillCodeRepository } from './till-codes/till-code.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
 import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
+import { TimelineConsumer } from './timeline/timeline.consumer.js';
 
 @Module({
   imports: [
@@ -96,7 +97,12 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     CredentialsConsumer,
     SigningKeysConsumer,
     BooksConsumer,
+<<<<<<< HEAD
     ...administrationControllers('hosted-gateway'),
+=======
+    TimelineConsumer,
+    createDeadLettersController('hosted-gateway'),
+>>>>>>> h-timeline
   ],
   providers: [
     AttackLevels,

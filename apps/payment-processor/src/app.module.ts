@@ -106,6 +106,7 @@ import { ReadPeriods } from './settlements/periods/read-periods.js';
 import { SettlementRepository } from './settlements/settlement.repository.js';
 import { SettlementStatements } from './settlements/settlement-statements.js';
 import { SettlementsController } from './settlements/settlements.controller.js';
+import { TimelineConsumer } from './timeline/timeline.consumer.js';
 import { AdministeredCounterRepository } from './velocity/administration/administered-counter.repository.js';
 import { ChangeCounter } from './velocity/administration/change-counter.js';
 import { SetVelocityLimits } from './velocity/administration/set-velocity-limits.js';
@@ -156,7 +157,12 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantsConsumer,
     ApiKeysConsumer,
     CustomersConsumer,
+<<<<<<< HEAD
     ...administrationControllers('payment-processor'),
+=======
+    TimelineConsumer,
+    createDeadLettersController('payment-processor'),
+>>>>>>> h-timeline
   ],
   providers: [
     AcquirerCircuits,

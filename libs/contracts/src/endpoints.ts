@@ -107,6 +107,7 @@ export const ENDPOINTS = {
     '/admin/v1/settlement-reports/unmatched': ['GET'],
     '/admin/v1/settlements': ['GET'],
     '/admin/v1/settlements/{day}': ['GET'],
+    '/admin/v1/timeline': ['GET'],
     '/admin/v1/token-keys': ['GET', 'POST'],
     '/admin/v1/token-keys/{kid}': ['DELETE'],
     '/admin/v1/velocity-counters': ['GET'],

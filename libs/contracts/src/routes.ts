@@ -84,6 +84,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/history', app: 'payment-history' },
   { host: 'admin', path: '/admin/v1/retrieval', app: 'merchant-retrieval' },
   { host: 'admin', path: '/admin/v1/console', app: 'console' },
+  { host: 'admin', path: '/admin/v1/timeline', app: 'console' },
   ...[
     'identity',
     'payment-processor',

@@ -11,6 +11,7 @@ export * from './payments/format-rands.js';
 export * from './payments/notification-id.js';
 export * from './payments/payment-notification.js';
 export * from './payments/traceable-references.js';
+export * from './payments/timeline-step.js';
 export * from './numeric-id.js';
 export * from './codes/own-code.js';
 export * from './payments/payment-reference.js';

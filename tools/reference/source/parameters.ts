@@ -96,6 +96,12 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   'notifications.after': uuid('`after` of the previous page.'),
   after: uuid('`after` or `nextAfter` of the previous page.'),
   'refunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
+  'timeline.find': text(
+    'Payment reference, order number, id of a session or an invoice, code, or with `day` the last four digits of a card.',
+    200,
+  ),
+  'timeline.day': day('UTC, `YYYY-MM-DD`. Required for the last four digits of a card.'),
+  'timeline.mode': { description: 'Only this mode.', schema: { type: 'string', enum: ['test', 'live'] } },
   'adminRefunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
   'notifications.state': {
     description: 'Only notifications in this state.',

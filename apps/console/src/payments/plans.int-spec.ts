@@ -2,6 +2,8 @@ import { planOf } from '@svc/testing';
 import { startConsole, type TestConsole } from '../../test/console.js';
 import { countChanges } from '../live-lists/count-changes.query.js';
 import { MerchantRepository } from '../merchants/merchant.repository.js';
+import { findSubjects } from '../operator-timeline/find-subjects.query.js';
+import type { TimelineTerm } from '../operator-timeline/timeline-query.js';
 import { findPayment } from '../payment/find-payment.query.js';
 import { sumSales } from '../today/sum-sales.query.js';
 import type { PaymentScope } from '../viewer/payment-scope.js';
@@ -46,9 +48,11 @@ function planOfList({ scope = ALL, filters = {}, search }: Listed): Promise<stri
   return planOf(app.dataSource, list, 'FROM payments');
 }
 
+const inOrder = (columns: readonly string[]): string => columns.map((column) => `\\(\\(?${column}\\)?.* `).join('AND ');
 /** The generation, merchant and mode that begin each index, then the other columns of the condition. */
-const condition = (...columns: string[]): string =>
-  ['merchant_id', 'mode', ...columns].map((column) => `\\(\\(?${column}\\)?.* `).join('AND ');
+const condition = (...columns: string[]): string => inOrder(['merchant_id', 'mode', ...columns]);
+/** The indexes of searches begin with what is searched, because operators search without a merchant. */
+const searched = (column: string): string => inOrder([column, 'merchant_id', 'mode']);
 
 describe('a page of the list begins at its position in an index, in the order of the page', () => {
   it.each<[string, string, Listed, string]>([
@@ -64,10 +68,10 @@ describe('a page of the list begins at its position in an index, in the order of
     ['of vouchers', 'payments_without_card', { filters: { method: 'Voucher' } }, condition('method')],
     ['of a site', 'payments_of_site', { scope: ONE }, condition('site_id')],
     ['of some sites', 'payments_of_site', { scope: SOME }, condition('site_id')],
-    ['of a code', 'payments_of_code', { search: [{ kind: 'code', value: '1' }] }, condition('code')],
-    ['of a card', 'payments_of_card', { search: [{ kind: 'card', value: '4242' }] }, condition('last_digits')],
+    ['of a code', 'payments_of_code', { search: [{ kind: 'code', value: '1' }] }, searched('code')],
+    ['of a card', 'payments_of_card', { search: [{ kind: 'card', value: '4242' }] }, searched('last_digits')],
     ['of an amount', 'payments_of_amount', { search: [{ kind: 'amount', value: 100 }] }, condition('amount')],
-    ['of an order', 'payments_of_order', { search: [{ kind: 'order', value: 'a' }] }, condition('lower')],
+    ['of an order', 'payments_of_order', { search: [{ kind: 'order', value: 'a' }] }, searched('lower')],
     ['of a customer', 'payments_with_customer', { search: [{ kind: 'customer', value: 'a' }] }, condition('lower')],
   ])('%s', async (_, index, listed, indexCondition) => {
     const plan = await planOfList(listed);
@@ -91,6 +95,7 @@ test.each<[SearchTerm, string]>([
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
+<<<<<<< HEAD
 test('the search for the beginning of an order number reads a bounded part of the index', async () => {
   const search: SearchTerm[] = [{ kind: 'order', value: 'order-' }];
   const list = (): Promise<unknown> =>
@@ -99,6 +104,19 @@ test('the search for the beginning of an order number reads a bounded part of th
   expect(plan).toMatch(/Limit [^]*Index Scan using payments_of_order on payments o /);
   expect(plan).toMatch(/Index Cond: .*generation = .*merchant_id.*mode.*~>=~.*~<~/);
   expect(plan).not.toMatch(/Seq Scan/);
+=======
+test.each<[TimelineTerm['kind'], string, string]>([
+  ['reference', '0'.repeat(18), 'payments_pkey on payments t .*payment_reference = '],
+  ['payable', '00000000-0000-0000-0000-000000000000', 'payments_of_payable on payments t .*payable_id = '],
+  ['code', '1', 'payments_of_code on payments t .*code = .*payment_utc_date >= '],
+  ['card', '4242', 'payments_of_card on payments t .*last_digits = .*payment_utc_date >= '],
+  ['order', 'a', 'payments_of_order on payments t .*lower.*payment_utc_date >= '],
+])('an operator’s search for a %s of all merchants is an index scan', async (kind, value, expected) => {
+  const find = () => findSubjects(app.dataSource, { kind, value }, { day: '2026-02-20' }, 20);
+  const plan = await planOf(app.dataSource, find, 'FROM payments');
+  expect(plan.replaceAll(/\n\s+Index Cond: /g, ' ')).toMatch(new RegExp(expected));
+  expect(plan).not.toMatch(/Seq Scan on payments/);
+>>>>>>> h-timeline
 });
 
 test('the sums of a day read the payments of the day', async () => {

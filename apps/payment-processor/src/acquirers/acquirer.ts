@@ -101,6 +101,8 @@ export type ChargeOutcome =
       readonly kind: 'declined';
       readonly reason: DeclineCode;
       readonly acquirerReference: string;
+      /** The acquirer's own code of the refusal, for operators, at most 100 characters. */
+      readonly acquirerCode?: string;
       /** The card is lost, stolen or closed, or its scheme forbids further attempts. */
       readonly mustNotRetry?: true;
     }

@@ -64,15 +64,21 @@ const CLEAR_RESPONSES: readonly [string, object][] = [
   [chargeRecordJson({ outcome: 'approved', charged: true }), { kind: 'approved', acquirerReference: 'a-1' }],
   [
     chargeRecordJson({ outcome: 'declined', reason: 'expired' }),
-    { kind: 'declined', reason: 'card.expired', acquirerReference: 'a-1' },
+    { kind: 'declined', reason: 'card.expired', acquirerReference: 'a-1', acquirerCode: 'expired' },
   ],
   [
     chargeRecordJson({ outcome: 'declined', reason: 'new' }),
-    { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' },
+    { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1', acquirerCode: 'new' },
   ],
   [
     chargeRecordJson({ outcome: 'declined', reason: 'stolen' }),
-    { kind: 'declined', reason: 'card.suspected-fraud', acquirerReference: 'a-1', mustNotRetry: true },
+    {
+      kind: 'declined',
+      reason: 'card.suspected-fraud',
+      acquirerReference: 'a-1',
+      acquirerCode: 'stolen',
+      mustNotRetry: true,
+    },
   ],
   [chargeRecordJson({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
   [chargeRecordJson({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],

@@ -267,6 +267,7 @@ function parseChargeOutcome(record: Partial<ChargeRecord> | null): Exclude<Charg
         kind: 'declined',
         reason: DECLINE_CODES[record?.reason ?? ''] ?? 'card.declined',
         acquirerReference,
+        ...(isText(record?.reason, MAX_IDENTIFIER_LENGTH) ? { acquirerCode: record.reason } : {}),
         ...(record?.reason === 'lost' || record?.reason === 'stolen' ? { mustNotRetry: true } : {}),
       };
     case 'challenged':

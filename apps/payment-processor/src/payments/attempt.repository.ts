@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
+import { currentTraceId } from '@svc/messaging';
 import { type ColumnMap, namedStatement, toRecord, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../acquirers/acquirers.js';
@@ -51,6 +52,7 @@ export const ATTEMPT_MAP = {
   paymentId: ['payment_id', 'uuid'],
   acquirer: ['acquirer', 'text'],
   account: ['account', 'text'],
+  traceId: ['trace_id', 'text'],
   state: ['state', 'text'],
   startedAt: ['started_at', 'timestamptz'],
   queries: ['queries', 'int'],
@@ -73,6 +75,7 @@ export function rowFromAttempt(paymentId: string, attempt: Attempt): Record<stri
     ...attempt,
     paymentId,
     account: attempt.account.accountReference,
+    traceId: currentTraceId(),
     nextQueryAt: nextQueryAt(attempt.startedAt, attempt.queries, attempt.startedAt),
   });
 }

@@ -94,6 +94,8 @@ export type AcquirerResponse = ChargeOutcome | ChargeQueryResult | ReversalOutco
 export interface AttemptEnd {
   readonly state: Exclude<AttemptState, 'started' | 'unknown' | 'reversing'>;
   readonly acquirerReference?: string;
+  /** The acquirer's own code of a refusal. */
+  readonly acquirerCode?: string;
   readonly settlement: Settlement;
   /**
    * `capture`: the acquirer has only reserved the money. `release`: the acquirer may hold a reservation that is never
@@ -184,6 +186,7 @@ export function attemptEndFor(response: FinalResponse): AttemptEnd {
       return {
         state: 'declined',
         acquirerReference: response.acquirerReference,
+        ...(response.acquirerCode === undefined ? {} : { acquirerCode: response.acquirerCode }),
         settlement: { state: 'failed', error: response.reason },
       };
     case 'verificationRequired':

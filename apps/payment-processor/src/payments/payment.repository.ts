@@ -150,6 +150,7 @@ export class PaymentRepository {
       known_version: version,
       attempt_state: end.state,
       acquirer_reference: end.acquirerReference,
+      acquirer_code: end.acquirerCode,
       ended_at: settled.modifiedUTCDate,
       payment_state: settled.state,
       processed_amount: settled.processedAmount,

@@ -48,7 +48,7 @@ async function fillTables(): Promise<void> {
   const inserts = {
     payables: `SELECT id, 'test', nth, nth, 100, 'ZAR', now(), 5, '{}', 'reserved', id, 1, 2, now(), now() FROM numbered`,
     payments: `SELECT id, id, id, id::text, 100, 0, 0, 0, 0, 'Card', '**** 0000', '', '', NULL, now(), 'processing', 0, 0, 0, '[]', now(), 1 FROM numbered`,
-    attempts: `SELECT id, id, 'simulated', 'account-1', 'started', NULL, now(), NULL, 0, NULL, now() FROM numbered`,
+    attempts: `SELECT id, id, 'simulated', 'account-1', NULL, 'started', NULL, NULL, now(), NULL, 0, NULL, now() FROM numbered`,
     known_merchants: `SELECT nth, 'x', '{}', '{}', 100, NULL, '{}', 1 FROM numbered`,
     known_sites: `SELECT nth, nth, 'x', 1 FROM numbered`,
   };

@@ -10,6 +10,7 @@ const SETTLEMENT_TYPES = {
   known_version: 'bigint',
   attempt_state: 'text',
   acquirer_reference: 'text',
+  acquirer_code: 'text',
   ended_at: 'timestamptz',
   payment_state: 'text',
   processed_amount: 'bigint',
@@ -43,8 +44,8 @@ const SETTLE_WRITES = `${lockCounters('jsonb_to_recordset($items::jsonb) AS item
           WHERE found_attempt = ANY (from_states) AND found_payment = 'processing'
             AND holder = payment_id AND version = known_version
        ), attempt AS (
-         UPDATE attempts a SET state = attempt_state, acquirer_reference = target.acquirer_reference, ended_at = target.ended_at,
-                               next_query_at = NULL,
+         UPDATE attempts a SET state = attempt_state, acquirer_reference = target.acquirer_reference,
+                               acquirer_code = target.acquirer_code, ended_at = target.ended_at, next_query_at = NULL,
                                velocity_keys = ${keptCounterKeys('a.velocity_keys', 'attempt_state', 'payment_state')}
            FROM target WHERE a.attempt_id = target.attempt_id
        ), payment AS (

@@ -12,15 +12,18 @@ import {
   type ListDeliveries,
   ListDeliveriesV1,
   MAX_COUNTED_SITES,
+  MAX_TRACED_DELIVERIES,
   type ResendDelivery,
   ResendDeliveryV1,
+  TraceDeliveriesV1,
+  type TracedDelivery,
   type UndeliveredCount,
 } from '@svc/contracts';
 import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { ReplayNotification } from '../replays/replay-notification.js';
-import { countUndelivered, getDelivery, listDeliveries } from './deliveries.query.js';
+import { countUndelivered, getDelivery, listDeliveries, traceDeliveries } from './deliveries.query.js';
 import { ReadDeliveryContent } from './read-delivery-content.js';
 import { ReadLimit } from './read-limit.js';
 
@@ -73,6 +76,14 @@ export class DeliveriesConsumer {
   @MessagePattern(GetDeliveryV1)
   get(request: DeliveryRequest): Promise<DeliveryWithAttempts> {
     return this.reads.run(() => getDelivery(this.dataSource, this.clock.now(), request));
+  }
+
+  /** For operators, whom the console has authenticated: deliveries of any merchant. */
+  @MessagePattern(TraceDeliveriesV1)
+  async trace({ ids }: { readonly ids: readonly string[] }): Promise<{ deliveries: TracedDelivery[] }> {
+    if (ids.length > MAX_TRACED_DELIVERIES || !ids.every(isUuid))
+      throw invalidField('ids', `ids must be at most ${MAX_TRACED_DELIVERIES} UUIDs`);
+    return { deliveries: await this.reads.run(() => traceDeliveries(this.dataSource, this.clock.now(), ids)) };
   }
 
   @MessagePattern(ResendDeliveryV1)

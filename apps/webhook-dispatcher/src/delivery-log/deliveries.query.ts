@@ -8,9 +8,10 @@ import {
   type DeliveryWithAttempts,
   type ListDeliveries,
   MAX_UNDELIVERED_COUNT,
+  type TracedDelivery,
   type UndeliveredCount,
 } from '@svc/contracts';
-import { DomainError, firstUuidAt, isUuid } from '@svc/kernel';
+import { DomainError, findTraceId, firstUuidAt, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import { selectedColumns } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
@@ -30,18 +31,31 @@ const attemptJsonSql = (
 const { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url } = NOTIFICATION;
 const DELIVERY = { id, webhookId, recipient, type, sessionId, paymentReference, paymentStatus, url };
 
-/** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
-const SELECT_DELIVERIES = `
+/** @param now parameter of the current time. An open circuit delays notifications that are due. */
+const selectDeliveries = (now: string, moreColumns = ''): string => `
   SELECT ${selectedColumns(DELIVERY)},
          n.state, n.attempt_count AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
-         CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
+         CASE WHEN n.leased_until > ${now} THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
-         CASE WHEN a.attempt_number IS NOT NULL THEN ${attemptJsonSql(`left(a.response, ${MAX_LISTED_RESPONSE_LENGTH})`)} END AS "lastAttempt"
+         CASE WHEN a.attempt_number IS NOT NULL THEN ${attemptJsonSql(`left(a.response, ${MAX_LISTED_RESPONSE_LENGTH})`)} END AS "lastAttempt"${moreColumns}
     FROM notifications n
     LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
-    LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.attempt_number = n.attempt_count
+    LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.attempt_number = n.attempt_count`;
+
+/** $1 merchant, $2 site, $3 mode, $4 current time. */
+const SELECT_DELIVERIES = `${selectDeliveries('$4')}
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
+
+/** $1 ids, $2 current time. */
+const TRACE_DELIVERIES = `${selectDeliveries(
+  '$2',
+  `, n.traceparent,
+         COALESCE((SELECT json_agg(${attemptJsonSql(`left(a.response, ${MAX_LISTED_RESPONSE_LENGTH})`)} ORDER BY a.attempt_number DESC)
+                     FROM (SELECT * FROM delivery_attempts t WHERE t.notification_id = n.id
+                            ORDER BY t.attempt_number DESC LIMIT ${MAX_ATTEMPTS}) a), '[]'::json) AS attempts`,
+)}
+   WHERE n.id = ANY ($1::uuid[]) ORDER BY n.created_at, n.id`;
 
 /**
  * Lists the deliveries of a site, the newest first. The caller has validated the values of the filter. Ids are ordered by the time of the payment, so the index scan of a
@@ -106,6 +120,20 @@ export async function countUndelivered(
   const first = firstUuidAt(new Date(from));
   const rows = await dataSource.query<UndeliveredCount[]>(COUNT_UNDELIVERED, [merchantId, mode, siteIds, first]);
   return rows.filter(({ count }) => count > 0);
+}
+
+/**
+ * Reads deliveries of any merchant with their attempts, for operators, who may see the original class of an error. Ids of
+ * deliveries that do not exist are skipped. Responses are as short as in a list, because there may be hundreds of them.
+ */
+export async function traceDeliveries(
+  dataSource: DataSource,
+  now: Date,
+  ids: readonly string[],
+): Promise<TracedDelivery[]> {
+  type Row = Omit<TracedDelivery, 'traceId'> & { readonly traceparent: string | null };
+  const rows = await dataSource.query<Row[]>(TRACE_DELIVERIES, [ids, now]);
+  return rows.map(({ traceparent, ...delivery }) => ({ ...delivery, traceId: findTraceId(traceparent) }));
 }
 
 function withPublicError(delivery: Delivery): Delivery {

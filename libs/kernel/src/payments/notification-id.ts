@@ -23,3 +23,44 @@ export function notificationIdOf({
 export function siteDeliveryIdOf(webhookId: string, utcDate: string): string {
   return derivedUuid(new Date(utcDate), `${webhookId} to the site`);
 }
+
+/** The `webhook-id` of the second notification of a refund, whose money came back. */
+export function returnNotificationIdOf(refundReference: string, returnedUTCDate: string): string {
+  return derivedUuid(new Date(returnedUTCDate), `return of ${refundReference}`);
+}
+
+/** The `webhook-id` of the notification of a reversal, which merchants see as a refund of the whole charge. */
+export function reversalNotificationIdOf(paymentReference: string, reversedUTCDate: string): string {
+  return derivedUuid(new Date(reversedUTCDate), `reversal of ${paymentReference}`);
+}
+
+/** A payment with all that its merchant is notified of. */
+interface NotifiedPayment extends Pick<HostedPaymentSnapshot, 'paymentReference' | 'paymentUTCDate'> {
+  readonly refunds: readonly {
+    readonly refundReference: string;
+    readonly createdUTCDate: string;
+    readonly returnedUTCDate: string | null;
+  }[];
+  readonly reversals: readonly { readonly reversedUTCDate: string }[];
+  readonly disputeChanges: readonly { readonly changeReference: string; readonly changedUTCDate: string }[];
+}
+
+/** The ids of all deliveries that a payment can have, to its session and to its site. Not all of them exist. */
+export function listDeliveryIds(payment: NotifiedPayment): string[] {
+  const { paymentReference, paymentUTCDate, refunds, reversals, disputeChanges } = payment;
+  const webhookId = notificationIdOf(payment);
+  return [
+    webhookId,
+    siteDeliveryIdOf(webhookId, paymentUTCDate),
+    ...refunds.flatMap(({ refundReference, createdUTCDate, returnedUTCDate }) => [
+      siteDeliveryIdOf(refundReference, createdUTCDate),
+      ...(returnedUTCDate === null
+        ? []
+        : [siteDeliveryIdOf(returnNotificationIdOf(refundReference, returnedUTCDate), returnedUTCDate)]),
+    ]),
+    ...reversals.map(({ reversedUTCDate }) =>
+      siteDeliveryIdOf(reversalNotificationIdOf(paymentReference, reversedUTCDate), reversedUTCDate),
+    ),
+    ...disputeChanges.map(({ changeReference, changedUTCDate }) => siteDeliveryIdOf(changeReference, changedUTCDate)),
+  ];
+}

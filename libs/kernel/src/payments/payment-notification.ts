@@ -7,8 +7,7 @@ import {
   type PaymentNotification,
   type PaymentSnapshot,
 } from '@svc/contracts';
-import { derivedUuid } from '../uuid.js';
-import { notificationIdOf } from './notification-id.js';
+import { notificationIdOf, returnNotificationIdOf, reversalNotificationIdOf } from './notification-id.js';
 
 /** A notification for the webhook and the stream of a site. The id is the `webhook-id` of the webhook. */
 export interface IdentifiedNotification {
@@ -50,7 +49,7 @@ export function buildPaymentNotification(snapshot: PaymentSnapshot): IdentifiedN
 /** A refund whose money came back has a second notification, which needs its own id. */
 function refundNotificationId({ refund }: PaymentSnapshot, { refundReference }: MerchantRefund): string {
   const returned = refund?.returnedUTCDate;
-  return returned === undefined ? refundReference : derivedUuid(new Date(returned), `return of ${refundReference}`);
+  return returned === undefined ? refundReference : returnNotificationIdOf(refundReference, returned);
 }
 
 function pickMerchantDispute(dispute: DisputeChange): MerchantDispute {
@@ -75,7 +74,7 @@ function buildReversal(
   { paymentReference, tenderedAmount, vouchers }: MerchantPayment,
   createdUTCDate: string,
 ): MerchantRefund {
-  const refundReference = derivedUuid(new Date(createdUTCDate), `reversal of ${paymentReference}`);
+  const refundReference = reversalNotificationIdOf(paymentReference, createdUTCDate);
   const amount = vouchers.reduce((remainingAmount, voucher) => remainingAmount - voucher.amount, tenderedAmount);
   return { refundReference, amount, status: 'succeeded', createdUTCDate };
 }

@@ -1,6 +1,7 @@
 import {
   type Attributes,
   context,
+  isSpanContextValid,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -78,6 +79,12 @@ export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;
+}
+
+/** The id of the active trace, 32 hexadecimal digits. Undefined while telemetry is off. */
+export function currentTraceId(): string | undefined {
+  const span = trace.getSpanContext(context.active());
+  return span && isSpanContextValid(span) ? span.traceId : undefined;
 }
 
 /**

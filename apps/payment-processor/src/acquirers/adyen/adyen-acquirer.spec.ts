@@ -182,6 +182,14 @@ describe('the response to a charge', () => {
     expect(adyen.logLines).toMatchObject([{ fields: { refusalReasonCode: code, refusalReason, mayRetry: !isFinal } }]);
   });
 
+  test('Refused with the code of the issuer has both codes for operators, with masked numbers', async () => {
+    const additionalData = { refusalReasonRaw: '05 : Do not honor 4242424242424242' };
+    adyen.respondWith(payment({ resultCode: 'Refused', refusalReasonCode: '2', additionalData }));
+    const outcome = (await charge()) as { acquirerCode?: string };
+    expect(outcome.acquirerCode).toMatch(/^2 05 : Do not honor /);
+    expect(outcome.acquirerCode).not.toContain('4242');
+  });
+
   test.each<[string, ScriptedResponse]>([
     ['a partial authorisation', payment({ resultCode: 'PartiallyAuthorised' })],
     ['a native challenge', payment({ resultCode: 'ChallengeShopper' })],

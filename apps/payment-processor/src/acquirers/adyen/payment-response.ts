@@ -65,6 +65,7 @@ function parseResult({ body }: AdyenResponse, expected: ExpectedPayment): Parsed
         kind: 'declined',
         reason: declineReasonOf(body, expected.step),
         acquirerReference: acquirerReference ?? expected.terms.idempotencyKey,
+        ...pickAcquirerCode(body),
         ...(mustNotRetry(body) ? { mustNotRetry: true } : {}),
       });
     case 'RedirectShopper':
@@ -99,6 +100,16 @@ function mustNotRetry({ additionalData, refusalReasonCode }: AdyenResponse['body
     matches(refusalReasonRaw, FINAL_RAW_REASON) ||
     FINAL_CODES.has(refusalReasonCode)
   );
+}
+
+/** Adyen's code, with the code and text of the issuer if the merchant account returns them: `2 05 : Do not honor`. */
+function pickAcquirerCode({ refusalReasonCode, additionalData }: AdyenResponse['body']): { acquirerCode?: string } {
+  const { refusalReasonRaw } = (additionalData ?? {}) as { refusalReasonRaw?: unknown };
+  const texts = [
+    ...Object.values(pickTexts({ refusalReasonCode }, (text) => CODE.test(text))),
+    ...Object.values(pickTexts({ refusalReasonRaw }, () => true)),
+  ];
+  return texts.length === 0 ? {} : { acquirerCode: texts.join(' ').slice(0, MAX_LOGGED_LENGTH) };
 }
 
 /** During the verification the payer can cancel. Adyen's fraud rules can cancel too, and have a reason of their own. */

@@ -4,8 +4,10 @@ export const ATTEMPTS = `
     payment_id         uuid        NOT NULL REFERENCES payments (payment_id),
     acquirer           text        NOT NULL,
     account            text        NOT NULL CONSTRAINT attempts_account CHECK (length(account) BETWEEN 1 AND 100),
+    trace_id           text        CONSTRAINT attempts_trace_id CHECK (length(trace_id) = 32),
     state              text        NOT NULL CONSTRAINT attempts_state CHECK (state IN ('started', 'unknown', 'reversing', 'approved', 'declined', 'notAttempted', 'reversed')),
     acquirer_reference text,
+    acquirer_code      text        CONSTRAINT attempts_acquirer_code CHECK (length(acquirer_code) BETWEEN 1 AND 100),
     started_at         timestamptz NOT NULL,
     ended_at           timestamptz,
     queries            int         NOT NULL,
@@ -17,6 +19,8 @@ export const ATTEMPTS = `
   );
   COMMENT ON TABLE attempts IS 'Charge attempts. Each row is one call to the acquirer, with attempt_id as idempotency key.';
   COMMENT ON COLUMN attempts.account IS 'Account of the merchant at the acquirer.';
+  COMMENT ON COLUMN attempts.trace_id IS 'Trace of the request that made the attempt (C8). NULL if telemetry was off.';
+  COMMENT ON COLUMN attempts.acquirer_code IS 'The acquirer''s own code of a refusal, for operators. NULL without one.';
   COMMENT ON COLUMN attempts.started_at IS 'When the call to the acquirer starts: at the acceptance of the payment, or when a process later leases the call. The age of the attempt counts from this time.';
   COMMENT ON COLUMN attempts.queries IS 'Number of queries to the acquirer by the recovery job.';
   COMMENT ON COLUMN attempts.queried_at IS 'When the acquirer was last queried because a client polled the payment.';
