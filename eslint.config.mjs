@@ -61,6 +61,8 @@ const createBoundaryRule = (depConstraints) => [
       '^\\.\\./apps/hosted-gateway/src/languages/',
       // bench/memory measures the apps with the limits of their containers.
       '^\\.\\./\\.\\./deploy/(apps|figures)\\.ts$',
+      // The drill of the alerts reads their rules and runbooks.
+      '^\\.\\./\\.\\./deploy/observability/',
     ],
     enforceBuildableLibDependency: false,
     // Only specs import in these circles: the constraints above and tsc --build prevent circles in production code.

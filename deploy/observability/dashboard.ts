@@ -1,8 +1,8 @@
 /** Builds dashboards in the JSON of Grafana (schema 39), which a person can import, or a provisioner can read. */
 
-type Unit = 's' | 'percentunit' | 'short' | 'reqps' | 'bytes';
+export type Unit = 's' | 'percentunit' | 'short' | 'reqps' | 'bytes';
 
-interface Panel {
+export interface Panel {
   readonly title: string;
   readonly unit: Unit;
   /** PromQL by legend. */

@@ -40,8 +40,8 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Offsets from the first port that `./svc` listens on: hosts, acquirers, till, apps, PostgreSQL, RabbitMQ, own databases. */
-const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 32, 33, 35, 37];
+/** Offsets from the first port that `./svc` listens on: hosts, acquirers, till, each app alone, PostgreSQL, RabbitMQ, own databases. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 32, 33, 35, 37];
 const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
   join(DATA_DIRS, `start-${index}.lock`),
 );

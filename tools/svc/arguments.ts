@@ -30,7 +30,7 @@ export const HELP = `usage: ./svc <command>
                        prints the shop's QR code; administration stays on this machine. The certificate is self-signed:
                        the phone warns until "visit this website anyway" is chosen. Every device in that network can
                        open the shop
-     --observe         also starts Prometheus, with the metrics of all programs, the alerts and the objectives
+     --observe         also starts Prometheus, with the metrics of all programs, the alerts, the objectives and dashboards
                        (deploy/observability), and prints its address
   restart [app]        restarts one app of --distributed, or each service in turn, while the others continue to serve
   down                 stops the services, RabbitMQ and PostgreSQL; the data stays
@@ -52,7 +52,7 @@ export const HELP = `usage: ./svc <command>
 
 environment variables
   SVC_PORT_BASE   first port (7300): API +0, gateway +1, shop +2, administration +3, acquirer +4,
-                  the till's transformer +5, Adyen's emulator +6, console +7, Prometheus +31, PostgreSQL +32, RabbitMQ +33
+                  the till's transformer +5, Adyen's emulator +6, console +7, dashboards +8, Prometheus +31, PostgreSQL +32, RabbitMQ +33
   SVC_DATA_DIR    folder for data, logs and secrets (.data)
   SVC_AMQP_URL    an existing RabbitMQ (or AMQP_URL); default: rabbitmq-server of this machine, Docker, or installed
                   with apt-get as root

@@ -44,12 +44,8 @@ import { TimelineConsumer } from './timeline/timeline.consumer.js';
     SessionsConsumer,
     CredentialsConsumer,
     MerchantsConsumer,
-<<<<<<< HEAD
-    ...administrationControllers('code-decoder'),
-=======
     TimelineConsumer,
-    createDeadLettersController('code-decoder'),
->>>>>>> h-timeline
+    ...administrationControllers('code-decoder'),
   ],
   providers: [
     CancelPaymentRequest,

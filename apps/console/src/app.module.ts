@@ -24,7 +24,6 @@ import { LiveLists } from './live-lists/live-lists.js';
 import { LookController } from './look/look.controller.js';
 import { MerchantRepository } from './merchants/merchant.repository.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
-<<<<<<< HEAD
 import { AdministrationApi } from './operator/administration/administration-api.js';
 import { AuditLogPagesController } from './operator/audit-log/audit-log.controller.js';
 import { CasesController } from './operator/cases/cases.controller.js';
@@ -33,10 +32,8 @@ import { OperatorController } from './operator/operator.controller.js';
 import { PartnerPagesController } from './operator/partners/partners.controller.js';
 import { ReconciliationPagesController } from './operator/reconciliations/reconciliations.controller.js';
 import { ServicesController } from './operator/services/services.controller.js';
-=======
 import { SearchTimelines } from './operator-timeline/search-timelines.js';
 import { TimelineController } from './operator-timeline/timeline.controller.js';
->>>>>>> h-timeline
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
 import { CustomerController } from './payment/customer.controller.js';
 import { FindDeliveries } from './payment/find-deliveries.js';

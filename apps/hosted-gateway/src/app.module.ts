@@ -97,12 +97,8 @@ import { TimelineConsumer } from './timeline/timeline.consumer.js';
     CredentialsConsumer,
     SigningKeysConsumer,
     BooksConsumer,
-<<<<<<< HEAD
-    ...administrationControllers('hosted-gateway'),
-=======
     TimelineConsumer,
-    createDeadLettersController('hosted-gateway'),
->>>>>>> h-timeline
+    ...administrationControllers('hosted-gateway'),
   ],
   providers: [
     AttackLevels,

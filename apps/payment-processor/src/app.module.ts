@@ -157,12 +157,8 @@ import { VerificationRepository } from './verifications/verification.repository.
     MerchantsConsumer,
     ApiKeysConsumer,
     CustomersConsumer,
-<<<<<<< HEAD
-    ...administrationControllers('payment-processor'),
-=======
     TimelineConsumer,
-    createDeadLettersController('payment-processor'),
->>>>>>> h-timeline
+    ...administrationControllers('payment-processor'),
   ],
   providers: [
     AcquirerCircuits,

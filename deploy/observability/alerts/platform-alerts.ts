@@ -139,9 +139,12 @@ export const PLATFORM_ALERTS: readonly Alert[] = [
     runbook: {
       meaning: 'Messages have waited for 15 minutes for a database lock, or for a release that handles their type.',
       look: [
-        "`SELECT pid, wait_event_type, query FROM pg_stat_activity WHERE wait_event_type = 'Lock';` in the service’s database.",
+        "In the service’s database: `SELECT a.pid, a.usename, a.state, a.xact_start, l.relation::regclass, a.query FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.granted AND l.mode IN ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock') AND l.locktype = 'relation' ORDER BY a.xact_start;` has the transactions that lock a table.",
+        'The waiting statements, with the transactions that block them: `SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0;`',
       ],
-      act: ['End the transaction that holds the lock, or finish the rollout. The messages are handled by themselves.'],
+      act: [
+        'End the transaction that holds the lock with `SELECT pg_terminate_backend(pid);`, or finish the rollout. The messages are handled by themselves.',
+      ],
     },
   }),
   gaugeAlert({
@@ -215,6 +218,37 @@ export const PLATFORM_ALERTS: readonly Alert[] = [
       ],
     },
   }),
+  {
+    name: 'SvcServiceMissing',
+    metrics: ['svc.build.info'],
+    expression: 'group by (service) (max_over_time(svc_build_info[1d])) unless group by (service) (svc_build_info)',
+    for: '5m',
+    severity: 'page',
+    labels: ['service'],
+    runbook: {
+      meaning: 'A service that reported metrics within the last day reports none, so its other alerts cannot fire.',
+      look: [
+        '`kubectl get pods`, here `./svc status`: does the service run, and is it ready?',
+        'If it runs: its log, and in Prometheus `up`. The network policy for telemetry may refuse its metrics.',
+      ],
+      act: [
+        'Start it again: `kubectl rollout restart deploy/SERVICE`, here `./svc restart SERVICE`. Its messages have waited for it.',
+        'A service that was removed on purpose: silence the alert. It ends a day after the last metrics.',
+      ],
+    },
+    test: {
+      firing: [
+        { series: 'svc_build_info{service="identity", version="1.0.0"}', values: '1x30 _x90' },
+        { series: 'svc_build_info{service="console", version="1.0.0"}', values: '1x120' },
+      ],
+      silent: [
+        { series: 'svc_build_info{service="identity", version="1.0.0"}', values: '1x30 _x90' },
+        { series: 'svc_build_info{service="identity", version="1.0.1"}', values: '_x30 1x90' },
+      ],
+      at: '90m',
+      labels: { service: 'identity' },
+    },
+  },
   {
     name: 'SvcNoMetrics',
     metrics: ['svc.build.info'],

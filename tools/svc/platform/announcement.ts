@@ -18,7 +18,9 @@ export function formatAddresses({ ports, acquirer, lan, observe }: Addresses): s
     `  reference       ${publicUrlOf(lan, ports.api)}/reference`,
     `  transformer     ${transformerUrl(lan, ports)}`,
     ...(acquirer === 'adyen-emulator' ? [`  Adyen emulator  ${adyenEmulatorPage(ports)}`] : []),
-    ...(observe ? [`  Prometheus      ${urlOf(ports.prometheus)}/alerts`] : []),
+    ...(observe
+      ? [`  dashboards      ${urlOf(ports.dashboards)}/`, `  Prometheus      ${urlOf(ports.prometheus)}/alerts`]
+      : []),
     `  PostgreSQL      127.0.0.1:${ports.postgres}`,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { acquireLock, type Lock } from '../base/lock.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { stopDashboards } from '../observe/dashboards-process.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { databaseServers } from '../postgres/servers.ts';
 import { brokerFilePath, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
@@ -32,8 +33,9 @@ export async function down(settings: Settings): Promise<void> {
 /** Stops all programs of the platform. Returns a text for the user about the services. */
 export async function stopPlatform(settings: Settings): Promise<string> {
   const steps = createSteps();
-  const { rabbitMq, transformer, prometheus } = pathsOf(settings);
+  const { rabbitMq, transformer, prometheus, dashboards } = pathsOf(settings);
   if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
+  if (existsSync(dashboards.process)) await steps.run('dashboards', () => stopDashboards(settings));
   if (existsSync(prometheus.process)) await steps.run('Prometheus', () => stopPrometheus(settings));
   const services = await steps.run('services', () => stopServices(settings));
   // The file exists even after a crash of RabbitMQ, whose Erlang name server then still runs.

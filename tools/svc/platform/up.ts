@@ -13,6 +13,7 @@ import { MovedClock } from '../demo/week/moved-clock.ts';
 import { startOfWeek } from '../demo/week/plan-week.ts';
 import { prepare } from '../install/prepare.ts';
 import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
+import { startDashboards, stopDashboards } from '../observe/dashboards-process.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { areAllDatabasesRunning, databaseServers } from '../postgres/servers.ts';
 import { appVariables } from '../processes/env-files.ts';
@@ -65,6 +66,7 @@ export async function up(
       return 0;
     }
     await stopTransformer(settings);
+    await stopDashboards(settings);
     await stopPrometheus(settings);
     await stopServices(settings); // The services may still run although their database has stopped.
     await withRollback((undo) => startPlatform(settings, mode, undo));
@@ -160,7 +162,9 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
     ...publicPorts,
     administration: ports.admin,
     ...(isAdyenEmulatorOn(settings) ? { "Adyen's emulator": ports.adyenEmulator } : {}),
-    ...(settings.observe ? { Prometheus: ports.prometheus, ...observedPorts(ports, isDistributed) } : {}),
+    ...(settings.observe
+      ? { Prometheus: ports.prometheus, 'the dashboards': ports.dashboards, ...observedPorts(ports, isDistributed) }
+      : {}),
     ...Object.fromEntries(stoppedDatabases.map(({ name, port }) => [name, port])),
     ...(isDistributed ? ports.services : {}),
     ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
@@ -200,6 +204,8 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
   if (!settings.observe) return;
   undo.push(() => stopPrometheus(settings));
   await steps.run('Prometheus', () => startPrometheus(settings, mode));
+  undo.push(() => stopDashboards(settings));
+  await steps.run('dashboards', () => startDashboards(settings));
 }
 
 async function prepareCertificate(settings: Settings, lan: string, steps: Steps): Promise<void> {

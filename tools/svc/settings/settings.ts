@@ -34,6 +34,8 @@ export interface Ports {
   readonly console: number;
   /** The first of the ports on which programs serve their metrics (`./svc up --observe`). */
   readonly firstMetrics: number;
+  /** The dashboards of `./svc up --observe`. */
+  readonly dashboards: number;
   readonly prometheus: number;
   readonly postgres: number;
   /** PostgreSQL servers of single services (`ownDatabases`). */
@@ -191,6 +193,7 @@ export function planPorts(base: string | undefined): Ports {
     transformer: first + 5,
     adyenEmulator: first + 6,
     console: first + 7,
+    dashboards: first + 8,
     firstMetrics: first + 20,
     prometheus: first + 31,
     postgres: first + 32,
@@ -241,6 +244,10 @@ export function pathsOf(settings: Settings) {
       data: join(dataDir, 'prometheus', 'data'),
       log: join(dataDir, 'log', 'prometheus.log'),
       process: join(dataDir, 'run', 'prometheus.json'),
+    },
+    dashboards: {
+      log: join(dataDir, 'log', 'dashboards.log'),
+      process: join(dataDir, 'run', 'dashboards.json'),
     },
     aptLog: join(dataDir, 'log', 'apt.log'),
     postgres: join(dataDir, 'postgres'),

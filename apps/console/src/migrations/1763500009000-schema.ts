@@ -58,15 +58,10 @@ const PAYMENTS = `
       CREATE INDEX payments_not_paid ON payments (generation, merchant_id, mode, state, payment_utc_date DESC, payment_reference DESC) WHERE state <> 'success';
       CREATE INDEX payments_without_card ON payments (generation, merchant_id, mode, method, payment_utc_date DESC, payment_reference DESC) WHERE method <> 'Card';
       CREATE INDEX payments_of_site ON payments (generation, merchant_id, mode, site_id, payment_utc_date DESC, payment_reference DESC);
-<<<<<<< HEAD
-      -- What people type into the search box. The operator class serves a whole order number, and its beginning.
+      -- What people type into the search box. Operators search without a merchant, with the first columns; an order number at
+      -- each merchant. The operator class serves a whole order number, and its beginning.
       CREATE INDEX payments_of_order ON payments (generation, merchant_id, mode, lower(order_reference) text_pattern_ops, payment_utc_date DESC, payment_reference DESC) WHERE order_reference <> '';
-      CREATE INDEX payments_of_card ON payments (generation, merchant_id, mode, last_digits, payment_utc_date DESC, payment_reference DESC) WHERE last_digits <> '';
-=======
-      -- What people type into the search box. Operators search without a merchant, with the first columns.
-      CREATE INDEX payments_of_order ON payments (generation, lower(order_reference), merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE order_reference <> '';
       CREATE INDEX payments_of_card ON payments (generation, last_digits, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE last_digits <> '';
->>>>>>> h-timeline
       CREATE INDEX payments_of_amount ON payments (generation, merchant_id, mode, amount, payment_utc_date DESC, payment_reference DESC);
       CREATE INDEX payments_of_payable ON payments (generation, payable_id);
       CREATE INDEX payments_of_code ON payments (generation, code, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE code <> '';

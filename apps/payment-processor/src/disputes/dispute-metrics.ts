@@ -7,6 +7,9 @@ const MODES: readonly Mode[] = ['test', 'live'];
 /** The stages without a decision. */
 const OPEN_STAGES = ['inquiry', 'opened', 'debited', 'reversed'] as const satisfies readonly DisputeStage[];
 
+/** Also reported without a deadline: a series that is no longer observed would keep its last value in the collector. */
+const LONGEST_DEADLINE_SECONDS = 31 * 86_400;
+
 const NAMES = ['svc.disputes.open', 'svc.disputes.nearest.deadline'] as const;
 
 /** Reports the disputes without a decision, for each mode and each stage. */
@@ -34,11 +37,9 @@ export class DisputeMetrics implements OnModuleInit, OnModuleDestroy {
       for (const stage of OPEN_STAGES) {
         const disputes = counted.find((one) => one.mode === mode && one.stage === stage);
         observe('svc.disputes.open', disputes?.count ?? 0, { mode, stage });
-        if (disputes?.nearestDeadline)
-          observe('svc.disputes.nearest.deadline', (disputes.nearestDeadline.getTime() - now.getTime()) / 1_000, {
-            mode,
-            stage,
-          });
+        const deadline = disputes?.nearestDeadline;
+        const seconds = deadline ? (deadline.getTime() - now.getTime()) / 1_000 : LONGEST_DEADLINE_SECONDS;
+        observe('svc.disputes.nearest.deadline', Math.min(seconds, LONGEST_DEADLINE_SECONDS), { mode, stage });
       }
   }
 }

@@ -191,7 +191,18 @@ test('the metrics count open disputes, and tell the nearest deadline that is not
       attributes: attributes(stage, 'live'),
     })),
   ]);
-  expect(await gauges.read('svc.disputes.nearest.deadline')).toMatchObject([
-    { value: 3, attributes: attributes('debited') },
-  ]);
+  const readDeadlines = async (): Promise<Map<unknown, unknown>> => {
+    const read = await gauges.read('svc.disputes.nearest.deadline');
+    return new Map(read.map(({ value, attributes: { mode, stage } }) => [`${mode} ${stage}`, value]));
+  };
+  const MONTH = 31 * 86_400;
+  expect(await readDeadlines()).toMatchObject(
+    new Map([
+      ...['inquiry', 'opened', 'reversed'].map((stage): [string, number] => [`test ${stage}`, MONTH]),
+      ['test debited', 3],
+    ]),
+  );
+  // The deadlines are over: the collector must not keep the last one.
+  processor.clock.advance(60_000);
+  expect((await readDeadlines()).get('test debited')).toBe(MONTH);
 });

@@ -79,10 +79,29 @@ describe('requestNight', () => {
   });
 });
 
-test('readLastNight returns the differences, the number of failed runs and the end of the successful run', async () => {
-  await insertRun('2026-02-28', 'done', ENDED_AT, { night: '2026-03-01', differences: 2 });
-  await insertRun('2026-02-27', 'failed', ENDED_AT, { night: '2026-03-01', ended_at: '2026-03-01T02:00:00.000Z' });
-  expect(await runs.readLastNight()).toEqual({ differences: 2, failed: 1, endedAt: new Date(ENDED_AT) });
+describe('readLastNight', () => {
+  beforeEach(async () => {
+    await insertRun('2026-02-28', 'done', ENDED_AT, { night: '2026-03-01', differences: 2 });
+    await insertRun('2026-02-27', 'failed', ENDED_AT, { night: '2026-03-01', ended_at: '2026-03-01T02:00:00.000Z' });
+  });
+
+  test('returns the differences, the number of failed runs and the end of the successful run', async () => {
+    expect(await runs.readLastNight()).toEqual({ differences: 2, failed: 1, endedAt: new Date(ENDED_AT) });
+  });
+
+  test('returns the result of the newest run of each day, so that a repair ends the alarm', async () => {
+    const [repaired, repeated] = ['2026-03-01T09:00:00.000Z', '2026-03-01T09:05:00.000Z'];
+    await insertRun('2026-02-28', 'done', repaired, { ended_at: repaired });
+    await insertRun('2026-02-27', 'done', repeated, { ended_at: repeated, differences: 3 });
+    expect(await runs.readLastNight()).toEqual({ differences: 3, failed: 0, endedAt: new Date(repeated) });
+  });
+
+  test('ignores the runs of one merchant, and for the end also those of a part of a day', async () => {
+    const later = '2026-03-01T09:00:00.000Z';
+    await insertRun('2026-02-28', 'done', later, { ended_at: later, merchant_id: 4711 });
+    await insertRun('2026-03-01', 'done', later, { ended_at: later, is_whole_day: false });
+    expect(await runs.readLastNight()).toEqual({ differences: 2, failed: 1, endedAt: new Date(ENDED_AT) });
+  });
 });
 
 describe('an ended run', () => {

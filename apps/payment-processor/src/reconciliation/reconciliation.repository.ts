@@ -174,16 +174,25 @@ export class ReconciliationRepository {
     return rows.map(({ requestedAt, ...row }) => ({ ...row, requestedUTCDate: requestedAt.toISOString() }));
   }
 
-  /** Values for the metrics: results of the last night's runs, and the end of the last successful nightly run. */
+  /**
+   * Values for the metrics: of each day that the last night compared, the result of its newest run for all merchants, so
+   * that a repeated run of an administrator counts; and the end of the last successful run of a whole day.
+   */
   async readLastNight(): Promise<{
     readonly differences: number;
     readonly failed: number;
     readonly endedAt: Date | null;
   }> {
     const [row] = await this.dataSource.query<[{ differences: number; failed: number; endedAt: Date | null }]>(
-      `SELECT coalesce(sum(differences), 0)::bigint AS differences, count(*) FILTER (WHERE state = 'failed')::int AS failed,
-              (SELECT max(ended_at) FROM reconciliations WHERE night IS NOT NULL AND state = 'done') AS "endedAt"
-         FROM reconciliations WHERE night = (SELECT max(night) FROM reconciliations)`,
+      `SELECT coalesce(sum(newest.differences), 0)::bigint AS differences, count(*) FILTER (WHERE newest.state = 'failed')::int AS failed,
+              (SELECT max(ended_at) FROM reconciliations WHERE merchant_id IS NULL AND is_whole_day AND state = 'done') AS "endedAt"
+         FROM reconciliations nightly
+         JOIN LATERAL (
+           SELECT state, differences FROM reconciliations repeated
+            WHERE repeated.day = nightly.day AND repeated.requested_at >= nightly.requested_at AND repeated.merchant_id IS NULL
+              AND repeated.state IN ('done', 'failed')
+            ORDER BY repeated.requested_at DESC LIMIT 1) newest ON true
+        WHERE nightly.night = (SELECT max(night) FROM reconciliations)`,
     );
     return row;
   }

@@ -1,5 +1,6 @@
 /** Sites at which stolen cards are tested: their level, its event, and what changes while they are under attack (P11). */
 import { SiteAttackLevelChangedV1 } from '@svc/contracts';
+import { GaugeReader } from '@svc/testing';
 import { buildPlainCard, createMerchant, createPartner, openInvoice } from '../../../test/partner.js';
 import { type Processor, startProcessor } from '../../../test/processor.js';
 import {
@@ -16,10 +17,15 @@ import { AttackedSiteRepository } from './attacked-site.repository.js';
 const HOUR_MS = 3_600_000;
 
 let processor: Processor;
+let gauges: GaugeReader;
 beforeAll(async () => {
+  gauges = GaugeReader.begin();
   processor = await startProcessor(LIMITS_ON);
 });
-afterAll(() => processor.stop());
+afterAll(async () => {
+  await processor.stop();
+  gauges.end();
+});
 
 let siteId = 7000;
 let addresses = 0;
@@ -242,4 +248,16 @@ test('the fiftieth declined card of a partner within an hour refuses its further
   for (let nth = 1; nth <= 50; nth++) expect((await payWithPartner()).status).toBe(201);
   expect((await payWithPartner()).status).toBe(422);
   expect((await payWithPartner(await createPartner(processor))).status).toBe(201);
+});
+
+test('the metrics fall back to 0 when the attack has ended, because a collector would keep their last values', async () => {
+  const readTest = async (name: string): Promise<unknown[]> =>
+    (await gauges.read(name)).filter(({ attributes }) => attributes['mode'] === 'test').map(({ value }) => value);
+  processor.clock.advance(24 * HOUR_MS);
+  await attack();
+  expect(await readTest('svc.velocity.sites.attacked')).toEqual([1, 0, 0]);
+  expect(await readTest('svc.velocity.site.declined.share')).toEqual([1]);
+  processor.clock.advance(24 * HOUR_MS);
+  expect(await readTest('svc.velocity.sites.attacked')).toEqual([0, 0, 0]);
+  expect(await readTest('svc.velocity.site.declined.share')).toEqual([0]);
 });
