@@ -117,6 +117,7 @@ export const SERVICE_MESSAGES = {
       'list-history.v1',
       'list-notifications.v1',
       'list-notified-sites.v1',
+      'list-reported-payments.v1',
       'list-retrieval.v1',
       'list-sessions.v1',
       'record-failed-calls.v1',
@@ -145,6 +146,7 @@ export const SERVICE_MESSAGES = {
     answers: [
       'digest-sessions.v1',
       'find-receipt.v1',
+      'list-reported-payments.v1',
       'list-sessions.v1',
       'preview-look.v1',
       'send-receipt.v1',

@@ -13,6 +13,7 @@ import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
+import { restoreCommands } from './restore-commands.ts';
 
 /** The commands, in the order of the help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [
@@ -22,6 +23,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...accountingCommands,
   ...fraudCommands,
   reconcileCommand,
+  ...restoreCommands,
   ...messageCommands,
 ];
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Steps } from '../base/steps.ts';
 import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migrations-state.ts';
+import { findPostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { startPostgres } from '../postgres/postgres.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
@@ -44,6 +45,7 @@ export async function startDatabase(settings: Settings, steps: Steps, onStart: (
     if (findPostgres(paths.postgres) === undefined) onStart();
     return startPostgres({
       root: settings.root,
+      binaries: findPostgresBinaries(settings.root, settings.postgresBin),
       directory: paths.postgres,
       port: settings.ports.postgres,
       password: secrets.postgresPassword,

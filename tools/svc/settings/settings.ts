@@ -54,6 +54,8 @@ export interface Settings {
   readonly observe?: boolean;
   /** The acquirer of the demo merchants. Of other merchants it is the simulated bank, unless they have an account. */
   readonly acquirer: DemoAcquirer;
+  /** Folder of the PostgreSQL programs (SVC_POSTGRES_BIN). Default: those of the npm package. */
+  readonly postgresBin?: string;
   /** Whether the first start trades a week for the demo's roastery (SVC_DEMO_WEEK=off: no). */
   readonly tradesWeek: boolean;
   /** The URL of the caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL). A secret, because it contains a password. */
@@ -114,6 +116,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
     ports,
     acquirer: DEMO_ACQUIRERS[0],
     tradesWeek,
+    ...(env['SVC_POSTGRES_BIN'] ? { postgresBin: env['SVC_POSTGRES_BIN'] } : {}),
     externalAmqpUrl,
     externalManagementUrl,
     forwarded,
