@@ -12,7 +12,7 @@ import {
   PaymentHistoryAdministeredV1,
   type PeopleList,
 } from '@svc/contracts';
-import { DeadLetters } from '@svc/messaging';
+import { DeadLetters, Restores } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { TwoMerchants } from '../test/hosted-callers.js';
 import { ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
@@ -207,6 +207,12 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     },
   },
   'POST /reconciliations': { body: () => ({}), actions: ['reconciliation.requested'] },
+  'POST /restores/repair': { body: () => ({}), actions: ['restore.repaired'], prepare: () => beginRestore(false) },
+  'POST /restores/open': {
+    body: () => ({ acceptsDifferences: true }),
+    actions: ['restore.opened'],
+    prepare: () => beginRestore(true),
+  },
   'POST /notifications/:id/replay': { actions: ['notification.replayed'] },
   'POST /notifications/replays': {
     body: () => ({ merchantId: Number(notified.merchantId), since: '2026-01-01T00:00:00Z' }),
@@ -217,6 +223,24 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
   'POST /console/rebuild': { actions: ['read-model.rebuild-begun'] },
   ...Object.fromEntries(MESSAGING_SERVICES.flatMap(deadLetterCalls)),
 };
+
+/** A restore of payment-processor's database, as the script and the next start record it. Closes the one before. */
+async function beginRestore(isRepaired: boolean): Promise<Ids> {
+  const { superuser, service } = api.service('payment-processor');
+  await superuser.query(`UPDATE restores SET closed_at = $1 WHERE closed_at IS NULL`, [api.clock.now()]);
+  const { rows } = await superuser.query<{ id: string }>(
+    `INSERT INTO restores (restored_to, marked_at, replays_requested_at, replayed_at) VALUES ($1, $1, $1, $1)
+     RETURNING restore_id AS id`,
+    [api.clock.now()],
+  );
+  await superuser.query(
+    `INSERT INTO restore_repairs (restore_id, prepared_at, repaired_at, unresolved) VALUES ($1, $2, $3, $4)`,
+    [rows[0]!.id, api.clock.now(), isRepaired ? api.clock.now() : null, isRepaired ? 0 : null],
+  );
+  // This process has seen before that no restore is open.
+  Object.assign(service.app.get(Restores), { isOpen: true });
+  return {};
+}
 
 function deadLetterCalls(service: string): [string, ExpectedCall][] {
   const path = `POST /dead-letters/${service}`;
@@ -292,7 +316,8 @@ const serviceOf = (endpoint: string): string =>
   endpoint.includes('/card-keys') ||
   endpoint.includes('/merchant-accounts') ||
   endpoint.includes('/velocity-') ||
-  endpoint.includes('/reconciliations')
+  endpoint.includes('/reconciliations') ||
+  endpoint.includes('/restores')
     ? 'payment-processor'
     : endpoint.includes('/looks')
       ? 'hosted-gateway'
@@ -317,7 +342,7 @@ test('every administration endpoint that changes or sends something is listed he
 
 /** The tables that the endpoints change, by service. Every service has dead letters. */
 const CHANGED_TABLES: Readonly<Record<string, readonly string[]>> = {
-  'payment-processor': ['card_keys', 'merchant_accounts', 'reconciliations'],
+  'payment-processor': ['card_keys', 'merchant_accounts', 'reconciliations', 'restores', 'restore_repairs'],
   'hosted-gateway': ['merchant_looks', 'merchant_logos'],
   'webhook-dispatcher': ['notifications'],
   'payment-history': ['generations'],

@@ -28,6 +28,8 @@ await runUntilStopped(async () => {
   // Start relaying only after all consumers have subscribed, because the relay skips an event type without a
   // subscriber.
   await Promise.all(services.map((service) => service.startRelaying()));
+  // A publisher accepts requests for replays when its relay has started.
+  await Promise.all(services.map((service) => service.replayAfterRestore()));
 
   const ports: Record<Host, number> = {
     api: config.SVC_API_PORT,

@@ -280,6 +280,8 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       deadLettersReplay: 'there are no dead letters',
       ledgerDay: 'the day is not closed',
       ledgerSeal: 'the numbers of seals begin with 1',
+      restoresOpen: 'no restore is open',
+      restoresRepair: 'no restore is open',
       looksSetLogo: 'The requests of this test contain no images.',
     },
   };

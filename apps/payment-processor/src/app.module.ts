@@ -91,6 +91,16 @@ import { AdyenNotificationsController } from './reports/adyen-notifications.cont
 import { ApplyReport } from './reports/apply-report.js';
 import { ApplyReports } from './reports/apply-reports.js';
 import { ReportRepository } from './reports/report.repository.js';
+import { FindForgottenMovements } from './restores/find-forgotten-movements.js';
+import { FindReports } from './restores/find-reports.js';
+import { ForgottenChargeRepository } from './restores/forgotten-charges/forgotten-charge.repository.js';
+import { OpenAfterRestore } from './restores/open-after-restore.js';
+import { RepairAfterRestore } from './restores/repair-after-restore.js';
+import { RestoreRepository } from './restores/restore.repository.js';
+import { RestoreGate } from './restores/restore-gate.js';
+import { RestoreStatusQuery } from './restores/restore-status.query.js';
+import { RestoresController } from './restores/restores.controller.js';
+import { ReverseForgottenCharges } from './restores/forgotten-charges/reverse-forgotten-charges.js';
 import { ReturnedPayersController } from './returned-payers/returned-payers.controller.js';
 import { ReversalRepository } from './reversals/reversal.repository.js';
 import { AdminSettlementReportsController } from './settlement-reports/admin-settlement-reports.controller.js';
@@ -149,6 +159,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     AdminSettlementsController,
     AdminSettlementReportsController,
     ReconciliationsController,
+    RestoresController,
     LedgerController,
     ReturnedPayersController,
     BrowserDataController,
@@ -194,7 +205,10 @@ import { VerificationRepository } from './verifications/verification.repository.
     DeleteCard,
     DisputeMetrics,
     DisputeRepository,
+    FindForgottenMovements,
+    FindReports,
     FinishVerification,
+    ForgottenChargeRepository,
     LedgerMetrics,
     ListDisputesQuery,
     MakePayment,
@@ -202,6 +216,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     SetMerchantAccount,
     MerchantCalendarQuery,
     MerchantTermsQuery,
+    OpenAfterRestore,
     OpenPayable,
     PartnerPaymentRepository,
     PayableRepository,
@@ -218,7 +233,12 @@ import { VerificationRepository } from './verifications/verification.repository.
     RecoverRefunds,
     RefundRepository,
     ReportRepository,
+    RepairAfterRestore,
     RequestCaptures,
+    RestoreGate,
+    RestoreRepository,
+    RestoreStatusQuery,
+    ReverseForgottenCharges,
     ReversalNotificationsQuery,
     ReversalRepository,
     RotateCardKey,

@@ -16,6 +16,8 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   // Incoming events may be collected into batches for this short time. A payment command contains its payable, so the
   // command need not wait for the event `session.created`. But a payment by the new code of a till waits for its event.
   maxBatchWaitMs: 20,
+  // The bank may have charged payments that the restored database does not contain.
+  opensAfterRestore: 'by-administrator',
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.

@@ -42,6 +42,7 @@ import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
 import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
+import { ReverseForgottenCharges } from '../src/restores/forgotten-charges/reverse-forgotten-charges.js';
 import { ApplyReports } from '../src/reports/apply-reports.js';
 import { ReadSettlementReports } from '../src/settlement-reports/read-settlement-reports.js';
 import { encryptCard } from './encrypted-card.js';
@@ -199,6 +200,7 @@ export async function startProcessor(
     CleanupJob,
     SealLedger,
     ReconciliationJob,
+    ReverseForgottenCharges,
   ])
     await testService.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await testService.published(CardKeyPublishedV1);

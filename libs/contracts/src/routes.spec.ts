@@ -50,6 +50,7 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/ledger/days/2026-03-01', 'payment-processor'],
   ['api', '/admin/v1/ledger/days', undefined],
   ['admin', '/admin/v1/reconciliations/1', 'payment-processor'],
+  ['admin', '/admin/v1/restores/open', 'payment-processor'],
   ['admin', '/admin/v1/ledger/days/2026-03-01', 'payment-processor'],
   ['api', '/admin/v1/ledger/days', undefined],
   ['api', '/business/api/v1/merchants/1001/payments/P/x', undefined],

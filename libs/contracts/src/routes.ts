@@ -78,6 +78,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/settlement-reports', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/reconciliations', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/open-cases', app: 'payment-processor' },
+  { host: 'admin', path: '/admin/v1/restores', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/ledger', app: 'payment-processor' },
   { host: 'admin', path: '/admin/v1/looks', app: 'hosted-gateway' },
   { host: 'admin', path: '/admin/v1/notifications', app: 'webhook-dispatcher' },

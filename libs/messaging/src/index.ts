@@ -17,6 +17,8 @@ export * from './read-models/read-model-rebuild.js';
 export { parseBrokerUrls } from './routing/rabbitmq-names.js';
 export * from './reconciliation/reconciliation-reader.js';
 export * from './relay/relay.js';
+export * from './restore/replay-after-restore.js';
+export * from './restore/restores.js';
 export * from './signal.js';
 export { MAX_EVENT_BYTES, statementWithEvents, type StatementWithEvents } from './event-log/statement-with-events.js';
 export * from './consumer/tracing.js';

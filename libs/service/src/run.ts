@@ -16,6 +16,7 @@ export async function runService<C extends ServiceConfig>(definition: ServiceDef
     const service = await startService(definition, { env: process.env });
     const { SVC_PORT, SVC_LISTEN_ADDRESS } = service.app.get(definition.config);
     await service.startRelaying();
+    await service.replayAfterRestore();
     await service.app.listen(SVC_PORT, SVC_LISTEN_ADDRESS);
     service.log.info({ address: await service.app.getUrl(), node: process.version }, `${definition.name} listens`);
     return () => service.close();

@@ -14,6 +14,8 @@ import {
   messagingMigrations,
   RabbitMqBroker,
   Relay,
+  ReplayAfterRestore,
+  Restores,
   Transport,
 } from '@svc/messaging';
 import { type DatabasePurpose, type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
@@ -41,6 +43,11 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
    * with many filters). The default is a generic plan for each statement, for hot paths.
    */
   readonly planner?: Exclude<DatabasePurpose, 'migrations'>;
+  /**
+   * Who opens the service after a restore of its database: the service itself when it has received the forgotten events
+   * again (default), or an administrator, because it must first be compared with the bank (docs/backup.md).
+   */
+  readonly opensAfterRestore?: 'by-itself' | 'by-administrator';
 }
 
 interface ServiceOptions {
@@ -60,6 +67,10 @@ export interface RunningService {
   /** Starts the relay, which publishes the stored events. Call it when all services of the process have started. */
   startRelaying(): Promise<void>;
   stopRelaying(): Promise<void>;
+  /**
+   * Requests the forgotten events again if the database was restored. Call it when all services of the process relay.
+   */
+  replayAfterRestore(): Promise<void>;
   /** Completes the requests and messages in progress, then closes all connections. */
   close(): Promise<void>;
 }
@@ -80,6 +91,9 @@ export async function startService<C extends ServiceConfig>(
   const events = new EventLog(dataSource, clock);
   const relay = new Relay(dataSource, broker, clock, log);
   const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.maxBatchWaitMs);
+  const restores = new Restores(dataSource, clock);
+  const closesRestore = definition.opensAfterRestore !== 'by-administrator';
+  const replayAfterRestore = new ReplayAfterRestore(restores, transport, log, closesRestore);
   const directPublisher = new DirectPublisher(broker, log);
   events.onCommitted = (types) => relay.nudge(types);
   events.publishDirectly = (envelopes) => directPublisher.publish(envelopes);
@@ -99,6 +113,7 @@ export async function startService<C extends ServiceConfig>(
       { provide: EventLog, useValue: events },
       { provide: DirectPublisher, useValue: directPublisher },
       { provide: Relay, useValue: relay },
+      { provide: Restores, useValue: restores },
       { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
       {
@@ -124,8 +139,10 @@ export async function startService<C extends ServiceConfig>(
     log,
     startRelaying: () => relay.start(),
     stopRelaying: () => relay.stop(),
+    replayAfterRestore: () => replayAfterRestore.start(),
     close: async () => {
       stopObserving();
+      await replayAfterRestore.stop();
       await relay.stop();
       await closeApp(app);
       await directPublisher.close();

@@ -15,6 +15,7 @@ import { operatorCommands } from './operator-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { timelineCommand } from './timeline/timeline-command.ts';
+import { restoreCommands } from './restore-commands.ts';
 
 /** The commands, in the order of the help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [
@@ -26,6 +27,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...fraudCommands,
   reconcileCommand,
   timelineCommand,
+  ...restoreCommands,
   ...messageCommands,
 ];
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Steps } from '../base/steps.ts';
 import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migrations-state.ts';
+import { findPostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { startPostgres } from '../postgres/postgres.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
@@ -47,8 +48,17 @@ export async function startDatabases(
   for (const { name, directory, port, logFile } of databaseServers(settings)) {
     const { superuserUrl } = await steps.run(name, () => {
       if (findPostgres(directory) === undefined) onStart(directory);
-      const { root } = settings;
-      return startPostgres({ root, directory, port, password: secrets.postgresPassword, logFile, durable: true });
+      const { root, postgresBin } = settings;
+      const binaries = findPostgresBinaries(root, postgresBin);
+      return startPostgres({
+        root,
+        binaries,
+        directory,
+        port,
+        password: secrets.postgresPassword,
+        logFile,
+        durable: true,
+      });
     });
     await steps.run('database', () => provision(superuserUrl, secrets));
   }

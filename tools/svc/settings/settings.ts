@@ -58,6 +58,8 @@ export interface Settings {
   readonly observe?: boolean;
   /** The acquirer of the demo merchants. Of other merchants it is the simulated bank, unless they have an account. */
   readonly acquirer: DemoAcquirer;
+  /** Folder of the PostgreSQL programs (SVC_POSTGRES_BIN). Default: those of the npm package. */
+  readonly postgresBin?: string;
   /** Whether the first start trades a week for the demo's roastery (SVC_DEMO_WEEK=off: no). */
   readonly tradesWeek: boolean;
   /**
@@ -125,6 +127,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string):
     acquirer: DEMO_ACQUIRERS[0],
     tradesWeek,
     ownDatabases: readOwnDatabases(env['SVC_OWN_DATABASES'], dataDir),
+    ...(env['SVC_POSTGRES_BIN'] ? { postgresBin: env['SVC_POSTGRES_BIN'] } : {}),
     externalAmqpUrl,
     externalManagementUrl,
     forwarded,

@@ -5,10 +5,15 @@ import {
   DigestSessionsV1,
   type LinesPage,
   type LinesRequest,
+  ListReportedPaymentsV1,
   ListSessionsV1,
+  MAX_REPORTED_PAYMENTS,
+  type ReportedPayment,
+  type ReportedPaymentsRequest,
 } from '@svc/contracts';
 import { MessagePattern, ReconciliationReader } from '@svc/messaging';
 import { DataSource } from 'typeorm';
+import { listReportedPayments } from './list-reported-payments.query.js';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
 /**
@@ -19,7 +24,7 @@ import { SESSIONS_BOOK } from './sessions-book.query.js';
 export class BooksConsumer {
   private readonly sessions: ReconciliationReader;
 
-  constructor(@Inject(DataSource) dataSource: DataSource) {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {
     this.sessions = new ReconciliationReader(dataSource, SESSIONS_BOOK);
   }
 
@@ -31,5 +36,15 @@ export class BooksConsumer {
   @MessagePattern(ListSessionsV1)
   list(request: LinesRequest): Promise<LinesPage> {
     return this.sessions.lines(request, request, request);
+  }
+
+  /** For a payment-processor whose database was restored (docs/backup.md). Returns at most as many payments as references. */
+  @MessagePattern(ListReportedPaymentsV1)
+  async listReported({
+    paymentReferences,
+  }: ReportedPaymentsRequest): Promise<{ payments: readonly ReportedPayment[] }> {
+    return {
+      payments: await listReportedPayments(this.dataSource, paymentReferences.slice(0, MAX_REPORTED_PAYMENTS)),
+    };
   }
 }

@@ -9,6 +9,7 @@ import { PaymentProcessorConfig } from '../config.js';
 import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import { RestoreGate } from '../restores/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { type FingerprintedCard, VelocityGuard } from '../velocity/velocity-guard.js';
 import { type PayerVerification, VerificationRepository } from '../verifications/verification.repository.js';
@@ -27,6 +28,7 @@ export class ChargeWithBrowserData {
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(VelocityGuard) private readonly velocity: VelocityGuard,
+    @Inject(RestoreGate) private readonly restoreGate: RestoreGate,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
@@ -36,6 +38,7 @@ export class ChargeWithBrowserData {
    * the same page.
    */
   async execute(paymentReference: string, payer: PayerContext): Promise<ErrorCode | undefined> {
+    if (await this.restoreGate.isClosed()) return 'service.not-ready';
     const open = await this.verifications.findForPayer(paymentReference);
     if (!open?.isOpen || open.verification) return undefined;
     const refusal = findRefusalByState(open.payment.payable.state);

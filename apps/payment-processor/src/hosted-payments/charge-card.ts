@@ -13,6 +13,7 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import { RestoreGate } from '../restores/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { VelocityGuard } from '../velocity/velocity-guard.js';
 
@@ -58,6 +59,7 @@ export class ChargeCard {
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(VelocityGuard) private readonly velocity: VelocityGuard,
+    @Inject(RestoreGate) private readonly restoreGate: RestoreGate,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
@@ -69,6 +71,7 @@ export class ChargeCard {
     command: PageCharge,
     amounts: PayerAmounts = { amount: command.payable.amount, tipAmount: 0 },
   ): Promise<PaymentSnapshot> {
+    await this.restoreGate.assertOpen();
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
     const card = await this.cardKeys.decryptCard(command.encryptedCard, {
       sessionId: command.payable.payableId,

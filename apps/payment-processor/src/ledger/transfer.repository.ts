@@ -19,6 +19,8 @@ export interface TransferRow extends Transfer {
   readonly disputeReportId?: string | null;
   /** Only of a fee or a payout of an acquirer. */
   readonly settlementLineId?: string | null;
+  /** Only of a charge that a restore has forgotten, and of its reversal. */
+  readonly forgottenChargeId?: string | null;
   /** ISO 8601 UTC, or a Date. */
   readonly createdAt: string | Date;
 }
@@ -37,14 +39,18 @@ const TRANSFER_MAP: ColumnMap<keyof TransferRow> = {
   refundId: ['refund_id', 'uuid'],
   disputeReportId: ['dispute_report_id', 'uuid'],
   settlementLineId: ['settlement_line_id', 'uuid'],
+  forgottenChargeId: ['forgotten_charge_id', 'uuid'],
   createdAt: ['created_at', 'timestamptz'],
 };
 
 /** The rows of a payment's transfers, with the attempt, refund or report of a dispute that caused them. */
 export function transferRows(
   transfers: readonly Transfer[],
-  { currencyISOCode, mode, merchantId }: PaymentSnapshot,
-  columns: Pick<TransferRow, 'paymentId' | 'attemptId' | 'refundId' | 'disputeReportId' | 'createdAt'>,
+  { currencyISOCode, mode, merchantId }: Pick<PaymentSnapshot, 'currencyISOCode' | 'mode' | 'merchantId'>,
+  columns: Pick<
+    TransferRow,
+    'paymentId' | 'attemptId' | 'refundId' | 'disputeReportId' | 'forgottenChargeId' | 'createdAt'
+  >,
   clock: Clock,
 ): TransferRow[] {
   return transfers.map((transfer) => ({

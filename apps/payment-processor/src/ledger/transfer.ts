@@ -106,12 +106,28 @@ export function disputeTransfer(
  * The acquirer then holds money that belongs to the payer. The transfer of the reversal has debit and credit swapped.
  */
 export function lateApprovalTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
+  return chargeToReverse({ mode: payment.mode, amount: amountToProcess(payment) }, acquirer);
+}
+
+/**
+ * The transfer of a charge whose money belongs to the payer: a late approval, or a charge that a restore of the database
+ * has forgotten.
+ */
+export function chargeToReverse(
+  { mode, amount }: Pick<Transfer, 'amount'> & { readonly mode: Mode },
+  acquirer: string,
+): Transfer {
   return {
     kind: 'lateApproval',
-    debit: acquirerReceivable(payment, acquirer),
-    credit: `${payment.mode}:acquirer:${acquirer}:reversals`,
-    amount: amountToProcess(payment),
+    debit: acquirerReceivable({ mode }, acquirer),
+    credit: `${mode}:acquirer:${acquirer}:reversals`,
+    amount,
   };
+}
+
+/** The transfer of a reversal: the transfer of the charge with debit and credit swapped. */
+export function reversalOf({ debit, credit, amount }: Transfer): Transfer {
+  return { kind: 'reversal', debit: credit, credit: debit, amount };
 }
 
 /** A line of an acquirer's settlement report. Its amounts are cents, and undefined if the line has none. */

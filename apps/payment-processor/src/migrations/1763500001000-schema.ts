@@ -7,6 +7,7 @@ import { PAYABLES, PAYMENTS } from './tables/payments.js';
 import { READ_MODELS } from './tables/read-models.js';
 import { RECONCILIATIONS } from './tables/reconciliations.js';
 import { REFUNDS } from './tables/refunds.js';
+import { RESTORES } from './tables/restores.js';
 import { SETTLEMENT_LINES } from './tables/settlement-lines.js';
 import { VELOCITY } from './tables/velocity.js';
 
@@ -28,6 +29,7 @@ export class Schema1763500001000 implements MigrationInterface {
       DISPUTES,
       SETTLEMENT_LINES,
       VELOCITY,
+      RESTORES,
       LEDGER,
       RECONCILIATIONS,
     ])

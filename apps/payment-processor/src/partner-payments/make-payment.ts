@@ -25,6 +25,7 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import { RestoreGate } from '../restores/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { VelocityGuard } from '../velocity/velocity-guard.js';
 import {
@@ -98,6 +99,7 @@ export class MakePayment {
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(PaymentOutcomes) private readonly outcomes: PaymentOutcomes,
     @Inject(VelocityGuard) private readonly velocity: VelocityGuard,
+    @Inject(RestoreGate) private readonly restoreGate: RestoreGate,
     @Inject(StoreCard) private readonly storeCard: StoreCard,
     @Inject(BrowserDataUrls) private readonly browserDataUrls: BrowserDataUrls,
     @Inject(CheckPayments) private readonly checkPayments: CheckPayments,
@@ -134,6 +136,7 @@ export class MakePayment {
 
   /** Accepts the payment and charges the card. Throws when the payment is rejected. */
   private async create(call: PaymentCall): Promise<void> {
+    await this.restoreGate.assertOpen();
     const { partner, request, customer } = call;
     const remainingAmount = amountToProcess({
       amount: request.amount,

@@ -131,8 +131,8 @@ interface AccountRow extends Omit<StatementAccount, 'days'> {
 }
 
 /**
- * Inserts the lines of a page of a statement that belong to the day of the run. The charge, the refund or the report of a
- * dispute is found by the line's idempotency key. It decides three columns:
+ * Inserts the lines of a page of a statement that belong to the day of the run. The charge (also one that a restore has
+ * forgotten), the refund or the report of a dispute is found by the line's idempotency key. It decides three columns:
  * - `at`: its own time instead of the acquirer's, so that both sides of the comparison have the same time
  * - `has_reference`: false for a charge that is not approved, whose reference is not compared
  * - `open`: it has no outcome or booking yet, or got it after the watermark, so the line is not compared
@@ -147,6 +147,7 @@ const INSERT_LINES = namedStatement(`
     FROM jsonb_to_recordset($lines::jsonb) AS line (kind text, "idempotencyKey" text, "acquirerReference" text, "paymentReference" text,
                                                 amount bigint, "currencyISOCode" text, "movedUTCDate" timestamptz)
     LEFT JOIN attempts a ON line.kind IN ('charge', 'reversal') AND a.attempt_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
+    LEFT JOIN forgotten_charges f ON line.kind IN ('charge', 'reversal') AND f.charge_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
     LEFT JOIN reversals late_approval ON late_approval.attempt_id = a.attempt_id
     LEFT JOIN refunds r ON line.kind = 'refund' AND r.refund_id = CASE WHEN line."idempotencyKey" ~* $uuidPattern THEN line."idempotencyKey"::uuid END
     LEFT JOIN dispute_reports report ON line.kind IN ('dispute', 'disputeReversal') AND report.acquirer = $acquirer AND report.mode = $mode
@@ -155,22 +156,28 @@ const INSERT_LINES = namedStatement(`
     LEFT JOIN payments p ON p.payment_id = coalesce(a.payment_id, r.payment_id, d.payment_id)
     LEFT JOIN payables y ON y.payable_id = p.payable_id
    CROSS JOIN LATERAL (
-     SELECT coalesce(CASE WHEN line.kind = 'charge' THEN a.started_at
+     SELECT coalesce(CASE WHEN line.kind = 'charge' THEN coalesce(a.started_at, f.found_at)
+                          WHEN f.charge_id IS NOT NULL THEN f.reversed_at
                           WHEN late_approval.attempt_id IS NOT NULL THEN late_approval.confirmed_at
                           WHEN a.state = 'reversed' THEN a.ended_at
                           ELSE coalesce(r.ended_at, report.booked_at) END, line."movedUTCDate") AS at,
-            coalesce(y.merchant_id, $merchantId::bigint) AS merchant_id,
-            coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AS has_reference,
+            coalesce(y.merchant_id, f.merchant_id, $merchantId::bigint) AS merchant_id,
+            coalesce(a.state = 'approved' OR a.attempt_id IS NULL, true) AND f.charge_id IS NULL AS has_reference,
             coalesce(a.state IN ('started', 'unknown', 'reversing') OR a.ended_at >= $watermark::timestamptz OR line."movedUTCDate" >= $watermark
                      OR (line.kind = 'reversal' AND late_approval.attempt_id IS NOT NULL AND (late_approval.confirmed_at IS NULL OR late_approval.confirmed_at >= $watermark))
                      OR r.state = 'pending' OR r.ended_at >= $watermark
+                     OR (line.kind = 'charge' AND f.found_at >= $watermark)
+                     OR (line.kind = 'reversal' AND f.charge_id IS NOT NULL AND (f.reversed_at IS NULL OR f.reversed_at >= $watermark))
                      OR (report.report_id IS NOT NULL AND report.booked_at IS NULL) OR report.booked_at >= $watermark, false) AS open) AS known
    WHERE known.at >= $from::timestamptz AND known.at < $until::timestamptz
      AND EXISTS (SELECT FROM reconciliations WHERE run_id = $runId AND starts = $starts::int)`);
 
-/** Accounts with movements. `$1` and `$2`: a range within the day, `$3`: the merchant or NULL. */
+/**
+ * Accounts with movements. A payment that was recorded after a restore was charged when it was accepted. `$1` and `$2`: a range within the day, `$3`: the merchant or NULL.
+ */
 const MOVED_ACCOUNTS = `
-  SELECT a.acquirer, y.mode, a.account AS "accountReference", min(y.merchant_id) AS "merchantId", min(moved.since) AS since
+  SELECT acquirer, mode, account AS "accountReference", min(merchant_id) AS "merchantId", min(since) AS since FROM (
+  SELECT a.acquirer, y.mode, a.account, y.merchant_id, least(moved.since, p.accepted_at) AS since
     FROM (SELECT attempt_id, started_at AS since FROM attempts WHERE started_at >= $1 AND started_at < $2
           UNION ALL
           SELECT attempt_id, requested_at FROM reversals WHERE confirmed_at >= $1 AND confirmed_at < $2
@@ -184,8 +191,13 @@ const MOVED_ACCOUNTS = `
            WHERE report.booked_at >= $1 AND report.booked_at < $2) AS moved
     JOIN attempts a ON a.attempt_id = moved.attempt_id
     JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
-   WHERE $3::bigint IS NULL OR y.merchant_id = $3
-   GROUP BY a.acquirer, y.mode, a.account`;
+  UNION ALL
+  SELECT f.acquirer, f.mode, f.account, f.merchant_id, f.charged_at
+    FROM (SELECT charge_id FROM forgotten_charges WHERE found_at >= $1 AND found_at < $2
+          UNION SELECT charge_id FROM forgotten_charges WHERE reversed_at >= $1 AND reversed_at < $2) AS moved
+    JOIN forgotten_charges f ON f.charge_id = moved.charge_id) AS account
+   WHERE $3::bigint IS NULL OR merchant_id = $3
+   GROUP BY acquirer, mode, account`;
 
 function buildAccountKey({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
   return [acquirer, mode, accountReference].join(' ');

@@ -4,6 +4,7 @@ import type { AuthenticatedMerchant } from '@svc/auth';
 import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, describeCents, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
+import { RestoreGate } from '../restores/restore-gate.js';
 import { RecoverRefunds } from './recover-refunds.js';
 import { computeFingerprint, findRefundRefusal, limitRefunds, refundableAmount, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
@@ -47,6 +48,7 @@ export class CreateRefund {
     @Inject(RefundRepository) private readonly refunds: RefundRepository,
     @Inject(SendRefund) private readonly sendRefund: SendRefund,
     @Inject(RecoverRefunds) private readonly recoverRefunds: RecoverRefunds,
+    @Inject(RestoreGate) private readonly restoreGate: RestoreGate,
     @Inject(Clock) private readonly clock: Clock,
   ) {
     const settings = { constraint: 'refund_idempotency_keys_pkey', inProgress: 'refund.in-progress' } as const;
@@ -62,6 +64,7 @@ export class CreateRefund {
     merchant: AuthenticatedMerchant,
     { svcId, idempotencyKey, request, maxRefundedAmount }: RefundCall,
   ): Promise<RefundResult> {
+    await this.restoreGate.assertOpen();
     // The payment is checked before the idempotency key, because a site's API key must not reveal refunds of other
     // sites.
     const payment = await this.getPayment(merchant, svcId);

@@ -9,6 +9,7 @@ import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
+import { RestoreGate } from '../restores/restore-gate.js';
 import { VelocityEnds } from '../velocity/velocity-ends.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
@@ -27,6 +28,7 @@ export class FinishVerification {
     @Inject(ChargeAttempt) private readonly chargeAttempt: ChargeAttempt,
     @Inject(SettleAttempt) private readonly settleAttempt: SettleAttempt,
     @Inject(VelocityEnds) private readonly velocityEnds: VelocityEnds,
+    @Inject(RestoreGate) private readonly restoreGate: RestoreGate,
     @Inject(PaymentOutcomes) private readonly outcomes: PaymentOutcomes,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
@@ -57,6 +59,8 @@ export class FinishVerification {
    * the charge, so that the payer need not repeat the verification.
    */
   private async charge(open: OpenVerification, verification: Verification): Promise<void> {
+    // The verified charge may have happened before the restore, under another key.
+    if (await this.restoreGate.isClosed()) return;
     const { payment, route } = open;
     if (!this.acquirers.acceptsNew(this.acquirers.get(route.acquirer), payment.mode)) return;
     const deadline = this.clock.later(REQUEST_TIMEOUT_MS);

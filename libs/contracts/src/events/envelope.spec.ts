@@ -42,6 +42,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ListNotificationsV1: 'list-notifications.v1',
   ListNotifiedSitesV1: 'list-notified-sites.v1',
   ListRetrievalV1: 'list-retrieval.v1',
+  ListReportedPaymentsV1: 'list-reported-payments.v1',
   ListSessionsV1: 'list-sessions.v1',
   MerchantChangedV1: 'merchant.changed.v1',
   OpenPayableV1: 'open-payable.v1',

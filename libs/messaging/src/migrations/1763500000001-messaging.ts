@@ -173,6 +173,22 @@ export class Messaging1763500000001 implements MigrationInterface {
       );
       COMMENT ON TABLE heartbeats IS
         'Newest heartbeat of each publisher, for all replicas: they share a queue, so each replica receives only some of the heartbeats. The service logs an error if heartbeats are missing.';
+
+      CREATE TABLE restores (
+        restore_id           uuid        PRIMARY KEY DEFAULT gen_random_uuid(),
+        restored_to          timestamptz NOT NULL CONSTRAINT restores_restored_to CHECK (restored_to <= marked_at),
+        marked_at            timestamptz NOT NULL DEFAULT now(),
+        replays_requested_at timestamptz,
+        replayed_at          timestamptz,
+        closed_at            timestamptz,
+        CONSTRAINT restores_order CHECK ((replayed_at IS NULL OR replays_requested_at IS NOT NULL) AND (closed_at IS NULL OR replayed_at IS NOT NULL))
+      );
+      CREATE UNIQUE INDEX restores_one_open ON restores ((closed_at IS NULL)) WHERE closed_at IS NULL;
+      COMMENT ON TABLE restores IS 'Restores of this database from a backup (docs/backup.md). A script inserts a row before the service starts. The service is not ready until the row is closed.';
+      COMMENT ON COLUMN restores.restored_to IS 'The database contains the transactions that were committed before this time.';
+      COMMENT ON COLUMN restores.replays_requested_at IS 'When the service requested all events of other services again, because it has forgotten those since restored_to.';
+      COMMENT ON COLUMN restores.replayed_at IS 'When the service had handled these events.';
+      COMMENT ON COLUMN restores.closed_at IS 'When the service became ready again. Of payment-processor: when an administrator opened it for payments.';
     `);
   }
 

@@ -93,6 +93,16 @@ export class Transport extends Server implements CustomTransportStrategy {
     await this.subscribedTypes?.requestMissingReplays();
   }
 
+  /** Marks all types of this service for a replay, as {@link scheduleReplay} does. */
+  async scheduleReplayOfAll(tx: EntityManager): Promise<void> {
+    await this.subscribedTypes?.scheduleReplay(tx, [...this.types]);
+  }
+
+  /** Whether all events of the replay since {@link scheduleReplayOfAll} have been handled. */
+  async isReplayOfAllComplete(): Promise<boolean> {
+    return (await this.subscribedTypes?.isReplayComplete([...this.types])) ?? true;
+  }
+
   /** Whether all events of the replay since {@link scheduleReplay} have been handled. */
   async isReplayComplete(types: readonly EventType<unknown>[]): Promise<boolean> {
     return (await this.subscribedTypes?.isReplayComplete(types.map(({ name }) => name))) ?? false;

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, type OnApplicationShutdown, Optional } from '@nestjs/common';
-import { Relay, Transport } from '@svc/messaging';
+import { type OpenRestore, Relay, Restores, Transport } from '@svc/messaging';
 import { ProbeConnection } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { notReady, ReadinessCheck } from './readiness.js';
@@ -22,6 +22,7 @@ export class HealthController implements OnApplicationShutdown {
     @Inject(DataSource) dataSource: DataSource,
     @Inject(Relay) private readonly relay: Relay,
     @Inject(Transport) private readonly transport: Transport,
+    @Inject(Restores) private readonly restores: Restores,
     @Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck,
   ) {
     this.probe = new ProbeConnection(dataSource);
@@ -44,6 +45,8 @@ export class HealthController implements OnApplicationShutdown {
     // A new release needs new permissions at the broker (ADR 26). A rollout must wait until they are imported.
     const refused = this.transport.missingPermissions;
     if (refused.length > 0) throw notReady(`the broker does not allow this service to ${refused.join(', ')}`);
+    const restore = await this.restores.findOpen();
+    if (restore) throw notReady(describeRestore(restore));
     // The service must once have handled all events from before its start. With RabbitMQ, this is true when the replays
     // that it requested are complete. Within one process, it is true when the relay has caught up. Later delays do not
     // make the service unready.
@@ -59,4 +62,10 @@ export class HealthController implements OnApplicationShutdown {
       ...(unattachedQueues.length > 0 ? { unattached: unattachedQueues.map(({ name }) => name) } : {}),
     };
   }
+}
+
+/** docs/backup.md lists the steps after a restore. */
+function describeRestore({ restoredTo, replayedAt }: OpenRestore): string {
+  const missing = replayedAt ? 'it is not open for payments yet' : 'later events have not all arrived again';
+  return `the database was restored to ${restoredTo.toISOString()}, and ${missing}`;
 }

@@ -14,30 +14,33 @@ export const LEDGER = `
     refund_id      uuid        CONSTRAINT transfers_refund_id REFERENCES refunds (refund_id),
     dispute_report_id uuid     CONSTRAINT transfers_dispute_report_id REFERENCES dispute_reports (report_id),
     settlement_line_id uuid    CONSTRAINT transfers_settlement_line_id REFERENCES settlement_lines (line_id),
+    forgotten_charge_id uuid   CONSTRAINT transfers_forgotten_charge_id REFERENCES forgotten_charges (charge_id),
     created_at     timestamptz NOT NULL,
     txid           xid8        NOT NULL DEFAULT pg_current_xact_id(),
     position       bigint      GENERATED ALWAYS AS IDENTITY,
     CONSTRAINT transfers_accounts_differ CHECK (debit_account <> credit_account),
-    CONSTRAINT transfers_attempt CHECK ((kind IN ('lateApproval', 'reversal', 'feeReversal')) = (attempt_id IS NOT NULL)),
+    CONSTRAINT transfers_attempt CHECK (num_nonnulls(attempt_id, forgotten_charge_id) = CASE WHEN kind IN ('lateApproval', 'reversal', 'feeReversal') THEN 1 ELSE 0 END),
     CONSTRAINT transfers_refund CHECK ((kind IN ('refund', 'refundReturn')) = (refund_id IS NOT NULL)),
     CONSTRAINT transfers_dispute CHECK ((kind IN ('dispute', 'disputeReversal')) = (dispute_report_id IS NOT NULL)),
     CONSTRAINT transfers_settlement_line CHECK ((kind IN ('acquirerFee', 'acquirerPayout')) = (settlement_line_id IS NOT NULL)),
-    CONSTRAINT transfers_payment CHECK (payment_id IS NOT NULL OR settlement_line_id IS NOT NULL)
+    CONSTRAINT transfers_payment CHECK (payment_id IS NOT NULL OR num_nonnulls(settlement_line_id, forgotten_charge_id) = 1)
   );
   COMMENT ON TABLE transfers IS 'The ledger. Each row debits one account and credits another with the same amount, so every row balances. Append-only.';
   COMMENT ON COLUMN transfers.mode IS 'Mode of the payment. The account names begin with the mode.';
   COMMENT ON COLUMN transfers.merchant_id IS 'Merchant of the payment, or of the account of the settlement line.';
-  COMMENT ON COLUMN transfers.payment_id IS 'NULL for fees and payouts that belong to no payment.';
+  COMMENT ON COLUMN transfers.payment_id IS 'NULL for fees and payouts that belong to no payment, and for charges that a restore has forgotten.';
   COMMENT ON COLUMN transfers.attempt_id IS 'Attempt whose approval came too late, was reversed or could not be captured. NULL for transfers of other kinds.';
   COMMENT ON COLUMN transfers.refund_id IS 'Refund that caused the transfer. NULL for transfers of other kinds.';
   COMMENT ON COLUMN transfers.dispute_report_id IS 'Report of the acquirer that moved the money of a dispute. NULL for transfers of other kinds.';
   COMMENT ON COLUMN transfers.settlement_line_id IS 'Line of a settlement report with a fee of the acquirer or its payout. NULL for transfers of other kinds.';
+  COMMENT ON COLUMN transfers.forgotten_charge_id IS 'Charge that a restore has forgotten and that is reversed. NULL for transfers of other kinds.';
   COMMENT ON COLUMN transfers.txid IS 'Transaction that inserted the transfer. Transfers are sealed in the order (txid, position), and only below pg_snapshot_xmin.';
   CREATE UNIQUE INDEX transfers_once ON transfers (payment_id, kind) WHERE kind IN ('capture', 'fee');
   CREATE UNIQUE INDEX transfers_once_for_attempt ON transfers (attempt_id, kind) WHERE attempt_id IS NOT NULL;
   CREATE UNIQUE INDEX transfers_once_for_refund ON transfers (refund_id, kind) WHERE refund_id IS NOT NULL;
   CREATE UNIQUE INDEX transfers_one_dispute_report ON transfers (dispute_report_id) WHERE dispute_report_id IS NOT NULL;
   CREATE UNIQUE INDEX transfers_once_for_settlement_line ON transfers (settlement_line_id) WHERE settlement_line_id IS NOT NULL;
+  CREATE UNIQUE INDEX transfers_once_for_forgotten_charge ON transfers (forgotten_charge_id, kind) WHERE forgotten_charge_id IS NOT NULL;
   CREATE UNIQUE INDEX transfers_order ON transfers (txid, position);
   CREATE INDEX transfers_of_merchant ON transfers (merchant_id, mode, created_at, position);
   CREATE INDEX transfers_by_time ON transfers USING brin (created_at) WITH (pages_per_range = 32, autosummarize = on);

@@ -80,14 +80,25 @@ const MOVEMENTS = `
           UNION ALL
           SELECT 'reversal', attempt_id FROM reversals WHERE holds_money AND found_charge AND confirmed_at >= $1 AND confirmed_at < $2) AS moved
     JOIN attempts a ON a.attempt_id = moved.attempt_id
-    JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id`;
+    JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
+  UNION ALL
+  SELECT f.mode, f.merchant_id, f.payment_reference || ' ' || moved.kind || ' ' || f.charge_id, moved.kind,
+         CASE moved.kind WHEN 'lateApproval' THEN account.receivable ELSE account.reversals END,
+         CASE moved.kind WHEN 'lateApproval' THEN account.reversals ELSE account.receivable END, f.amount, f.currency
+    FROM (SELECT 'lateApproval' AS kind, charge_id FROM forgotten_charges WHERE found_at >= $1 AND found_at < $2
+          UNION ALL
+          SELECT 'reversal', charge_id FROM forgotten_charges WHERE reversed_at >= $1 AND reversed_at < $2) AS moved
+    JOIN forgotten_charges f ON f.charge_id = moved.charge_id
+   CROSS JOIN LATERAL (SELECT f.mode || ':acquirer:' || f.acquirer || ':receivable' AS receivable,
+                              f.mode || ':acquirer:' || f.acquirer || ':reversals' AS reversals) AS account`;
 
 export const EXPECTED_LEDGER = `SELECT mode, merchant_id, key, amount, false AS open, ${LINE} FROM (${MOVEMENTS}) AS movement`;
 
 export const LEDGER_BOOK = `
   SELECT mode, merchant_id, key, amount, false AS open, ${LINE}
     FROM (SELECT t.mode, t.merchant_id, t.kind, t.debit_account AS debit, t.credit_account AS credit, t.amount, t.currency,
-                 concat_ws(' ', coalesce(p.payment_reference, t.payment_id::text), t.kind, t.refund_id, t.dispute_report_id, t.attempt_id,
-                           t.settlement_line_id) AS key
+                 concat_ws(' ', coalesce(p.payment_reference, t.payment_id::text, f.payment_reference), t.kind, t.refund_id, t.dispute_report_id,
+                           t.attempt_id, t.settlement_line_id, t.forgotten_charge_id) AS key
             FROM transfers t LEFT JOIN payments p ON p.payment_id = t.payment_id
+            LEFT JOIN forgotten_charges f ON f.charge_id = t.forgotten_charge_id
            WHERE t.created_at >= $1 AND t.created_at < $2) AS transfer`;

@@ -42,6 +42,13 @@ const MOVEMENTS = `
     JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id
    WHERE a.acquirer <> ALL ($4::text[])
   UNION ALL
+  SELECT f.mode, f.merchant_id, f.currency, f.payment_reference, f.acquirer, f.account, f.charge_id::text, moved.kind, f.amount, NULL,
+         moved.at >= $3
+    FROM (SELECT 'charge' AS kind, charge_id, found_at AS at FROM forgotten_charges WHERE found_at >= $1 AND found_at < $2
+          UNION ALL
+          SELECT 'reversal', charge_id, reversed_at FROM forgotten_charges WHERE reversed_at >= $1 AND reversed_at < $2) AS moved
+    JOIN forgotten_charges f ON f.charge_id = moved.charge_id
+  UNION ALL
   SELECT y.mode, y.merchant_id, y.currency, p.payment_reference, a.acquirer, a.account, r.refund_id::text, 'refund', r.amount, r.acquirer_reference,
          r.ended_at >= $3
     FROM refunds r JOIN attempts a ON a.attempt_id = r.attempt_id
