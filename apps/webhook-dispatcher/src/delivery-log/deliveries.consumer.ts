@@ -12,8 +12,8 @@ import {
   MAX_TRACED_DELIVERIES,
   type ResendDelivery,
   ResendDeliveryV1,
-  TraceDeliveriesV1,
   type TracedDelivery,
+  TraceDeliveriesV1,
 } from '@svc/contracts';
 import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
