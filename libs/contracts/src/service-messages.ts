@@ -220,8 +220,8 @@ export const SERVICE_MESSAGES = {
       'cancel-payment-request.v1',
       'create-payment-request.v1',
       'find-till-invoice.v1',
+      'trace-invoice.v1',
     ],
-    answers: ['cancel-payment-request.v1', 'create-payment-request.v1', 'find-till-invoice.v1', 'trace-invoice.v1'],
     requests: ['close-payable.v1', 'find-payable.v1', 'open-payable.v1', 'record-failed-calls.v1'],
   },
   'payment-history': {

@@ -1,5 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type TracedPayable, type TracePayable, TraceInvoiceV1 } from '@svc/contracts';
+import { type TracedPayable, TraceInvoiceV1, type TracePayable } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';

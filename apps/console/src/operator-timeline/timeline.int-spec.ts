@@ -1,10 +1,10 @@
 import {
   FindPaymentsV1,
+  type TimelineSubject,
   TraceDeliveriesV1,
   TraceInvoiceV1,
   TracePaymentV1,
   TraceSessionV1,
-  type TimelineSubject,
 } from '@svc/contracts';
 import { describeStep, listDeliveryIds, newPaymentReference } from '@svc/kernel';
 import { httpClient, refundOf } from '@svc/testing';
