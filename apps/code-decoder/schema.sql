@@ -280,6 +280,17 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE session_codes (
     session_id uuid NOT NULL,
     code text,
@@ -380,6 +391,9 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY session_codes
     ADD CONSTRAINT session_codes_pkey PRIMARY KEY (session_id);
 
@@ -417,6 +431,8 @@ CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (h
 CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
+
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
 
 CREATE UNIQUE INDEX session_codes_by_code ON session_codes USING btree (code);
 
@@ -465,6 +481,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_code_decoder;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_code_decoder;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE session_codes TO svc_code_decoder;
 

@@ -364,6 +364,17 @@ CREATE TABLE request_mails (
     CONSTRAINT request_mails_state CHECK ((state = ANY (ARRAY['pending'::text, 'sent'::text, 'rejected'::text, 'failed'::text, 'dropped'::text])))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE reversals (
     generation integer NOT NULL,
     payment_reference text NOT NULL COLLATE pg_catalog."C",
@@ -453,6 +464,9 @@ ALTER TABLE ONLY replays
 ALTER TABLE ONLY request_mails
     ADD CONSTRAINT request_mails_pkey PRIMARY KEY (mail_id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY reversals
     ADD CONSTRAINT reversals_pkey PRIMARY KEY (generation, payment_reference, reversed_utc_date);
 
@@ -522,6 +536,8 @@ CREATE INDEX request_mails_of_request ON request_mails USING btree (invoice_refe
 
 CREATE INDEX request_mails_pending ON request_mails USING btree (next_attempt_at) WHERE (state = 'pending'::text);
 
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
+
 ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
 
 ALTER INDEX inbox_pkey ATTACH PARTITION inbox_default_pkey;
@@ -572,6 +588,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_console;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE request_mails TO svc_console;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reversals TO svc_console;
 

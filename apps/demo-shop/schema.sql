@@ -217,6 +217,17 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE subscribed_types (
     type text NOT NULL,
     replay_id uuid NOT NULL,
@@ -270,6 +281,9 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY subscribed_types
     ADD CONSTRAINT subscribed_types_pkey PRIMARY KEY (type);
 
@@ -284,6 +298,8 @@ CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btre
 CREATE INDEX received_webhooks_of_order ON received_webhooks USING btree (order_id, received_at);
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
+
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
 
 ALTER INDEX event_log_order ATTACH PARTITION event_log_default_txid_position_idx;
 
@@ -322,6 +338,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_demo_shop;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_demo_shop;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_demo_shop;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_demo_shop;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE subscribed_types TO svc_demo_shop;
 

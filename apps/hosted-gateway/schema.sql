@@ -361,6 +361,17 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE sessions (
     session_id uuid NOT NULL,
     code text NOT NULL,
@@ -509,6 +520,9 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_idempotency UNIQUE (site_id, mode, api_version, request_id);
 
@@ -563,6 +577,8 @@ CREATE INDEX receipt_mails_by_payment ON receipt_mails USING btree (payment_refe
 CREATE INDEX receipt_mails_by_time ON receipt_mails USING btree (sent_at);
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
+
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
 
 CREATE UNIQUE INDEX sessions_by_code ON sessions USING btree (code);
 
@@ -626,6 +642,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_hosted_gateway;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sessions TO svc_hosted_gateway;
 

@@ -464,6 +464,17 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE sealing_key (
     only_one boolean DEFAULT true NOT NULL,
     public_jwk jsonb NOT NULL,
@@ -667,6 +678,9 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY sealing_key
     ADD CONSTRAINT sealing_key_pkey PRIMARY KEY (only_one);
 
@@ -754,6 +768,8 @@ CREATE INDEX person_sessions_expired ON person_sessions USING btree (expires_at)
 CREATE INDEX person_sessions_of_person ON person_sessions USING btree (person_id, created_at);
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
+
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
 
 CREATE INDEX sign_in_failures_at ON sign_in_failures USING btree (at);
 
@@ -896,6 +912,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_identity;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sealing_key TO svc_identity;
 

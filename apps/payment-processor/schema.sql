@@ -368,6 +368,31 @@ CREATE TABLE event_log_default (
     CONSTRAINT event_log_version_positive CHECK ((aggregate_version > 0))
 );
 
+CREATE TABLE forgotten_charges (
+    charge_id uuid NOT NULL,
+    restore_id uuid NOT NULL,
+    acquirer text NOT NULL,
+    account text NOT NULL,
+    mode text NOT NULL,
+    merchant_id bigint NOT NULL,
+    payment_reference text NOT NULL,
+    acquirer_reference text NOT NULL,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    charged_at timestamp with time zone NOT NULL,
+    found_at timestamp with time zone NOT NULL,
+    next_request_at timestamp with time zone,
+    reversed_at timestamp with time zone,
+    CONSTRAINT forgotten_charges_account CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT forgotten_charges_acquirer CHECK (((length(acquirer) >= 1) AND (length(acquirer) <= 100))),
+    CONSTRAINT forgotten_charges_acquirer_reference CHECK (((length(acquirer_reference) >= 1) AND (length(acquirer_reference) <= 100))),
+    CONSTRAINT forgotten_charges_amount CHECK (((amount >= 1) AND (amount <= '200000000000'::bigint))),
+    CONSTRAINT forgotten_charges_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT forgotten_charges_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+    CONSTRAINT forgotten_charges_open CHECK (((next_request_at IS NULL) = (reversed_at IS NOT NULL))),
+    CONSTRAINT forgotten_charges_payment_reference CHECK (((length(payment_reference) >= 1) AND (length(payment_reference) <= 100)))
+);
+
 CREATE TABLE heartbeats (
     publisher text NOT NULL,
     sent_at timestamp with time zone NOT NULL,
@@ -714,6 +739,26 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restore_repairs (
+    restore_id uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    repaired_at timestamp with time zone,
+    unresolved integer,
+    CONSTRAINT restore_repairs_repaired CHECK (((repaired_at IS NULL) = (unresolved IS NULL))),
+    CONSTRAINT restore_repairs_unresolved CHECK ((unresolved >= 0))
+);
+
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE reversals (
     attempt_id uuid NOT NULL,
     requested_at timestamp with time zone NOT NULL,
@@ -817,17 +862,22 @@ CREATE TABLE transfers (
     refund_id uuid,
     dispute_report_id uuid,
     settlement_line_id uuid,
+    forgotten_charge_id uuid,
     created_at timestamp with time zone NOT NULL,
     txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     "position" bigint NOT NULL,
     CONSTRAINT transfers_accounts_differ CHECK ((debit_account <> credit_account)),
     CONSTRAINT transfers_amount CHECK ((amount > 0)),
-    CONSTRAINT transfers_attempt CHECK (((kind = ANY (ARRAY['lateApproval'::text, 'reversal'::text, 'feeReversal'::text])) = (attempt_id IS NOT NULL))),
+    CONSTRAINT transfers_attempt CHECK ((num_nonnulls(attempt_id, forgotten_charge_id) =
+CASE
+    WHEN (kind = ANY (ARRAY['lateApproval'::text, 'reversal'::text, 'feeReversal'::text])) THEN 1
+    ELSE 0
+END)),
     CONSTRAINT transfers_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT transfers_dispute CHECK (((kind = ANY (ARRAY['dispute'::text, 'disputeReversal'::text])) = (dispute_report_id IS NOT NULL))),
     CONSTRAINT transfers_kind CHECK ((kind = ANY (ARRAY['capture'::text, 'fee'::text, 'external'::text, 'voucher'::text, 'refund'::text, 'refundReturn'::text, 'lateApproval'::text, 'reversal'::text, 'feeReversal'::text, 'dispute'::text, 'disputeReversal'::text, 'acquirerFee'::text, 'acquirerPayout'::text]))),
     CONSTRAINT transfers_mode CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-    CONSTRAINT transfers_payment CHECK (((payment_id IS NOT NULL) OR (settlement_line_id IS NOT NULL))),
+    CONSTRAINT transfers_payment CHECK (((payment_id IS NOT NULL) OR (num_nonnulls(settlement_line_id, forgotten_charge_id) = 1))),
     CONSTRAINT transfers_refund CHECK (((kind = ANY (ARRAY['refund'::text, 'refundReturn'::text])) = (refund_id IS NOT NULL))),
     CONSTRAINT transfers_settlement_line CHECK (((kind = ANY (ARRAY['acquirerFee'::text, 'acquirerPayout'::text])) = (settlement_line_id IS NOT NULL)))
 );
@@ -960,6 +1010,9 @@ ALTER TABLE ONLY disputes
 ALTER TABLE ONLY disputes
     ADD CONSTRAINT disputes_pkey PRIMARY KEY (dispute_id);
 
+ALTER TABLE ONLY forgotten_charges
+    ADD CONSTRAINT forgotten_charges_pkey PRIMARY KEY (charge_id);
+
 ALTER TABLE ONLY heartbeats
     ADD CONSTRAINT heartbeats_pkey PRIMARY KEY (publisher);
 
@@ -1047,6 +1100,12 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restore_repairs
+    ADD CONSTRAINT restore_repairs_pkey PRIMARY KEY (restore_id);
+
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY reversals
     ADD CONSTRAINT reversals_pkey PRIMARY KEY (attempt_id);
 
@@ -1133,6 +1192,12 @@ CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
 CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
 
+CREATE INDEX forgotten_charges_due ON forgotten_charges USING btree (acquirer, next_request_at) WHERE (next_request_at IS NOT NULL);
+
+CREATE INDEX forgotten_charges_found ON forgotten_charges USING btree (found_at);
+
+CREATE INDEX forgotten_charges_reversed ON forgotten_charges USING btree (reversed_at) WHERE (reversed_at IS NOT NULL);
+
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
@@ -1165,6 +1230,8 @@ CREATE INDEX refunds_returned_in ON refunds USING btree (returned_at) WHERE (ret
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
 
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
+
 CREATE INDEX reversals_confirmed ON reversals USING btree (confirmed_at) WHERE found_charge;
 
 CREATE INDEX reversals_due ON reversals USING btree (next_request_at) WHERE (next_request_at IS NOT NULL);
@@ -1186,6 +1253,8 @@ CREATE INDEX transfers_of_merchant ON transfers USING btree (merchant_id, mode, 
 CREATE UNIQUE INDEX transfers_once ON transfers USING btree (payment_id, kind) WHERE (kind = ANY (ARRAY['capture'::text, 'fee'::text]));
 
 CREATE UNIQUE INDEX transfers_once_for_attempt ON transfers USING btree (attempt_id, kind) WHERE (attempt_id IS NOT NULL);
+
+CREATE UNIQUE INDEX transfers_once_for_forgotten_charge ON transfers USING btree (forgotten_charge_id, kind) WHERE (forgotten_charge_id IS NOT NULL);
 
 CREATE UNIQUE INDEX transfers_once_for_refund ON transfers USING btree (refund_id, kind) WHERE (refund_id IS NOT NULL);
 
@@ -1242,6 +1311,9 @@ ALTER TABLE ONLY disputes
 ALTER TABLE ONLY disputes
     ADD CONSTRAINT disputes_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
 
+ALTER TABLE ONLY forgotten_charges
+    ADD CONSTRAINT forgotten_charges_restore FOREIGN KEY (restore_id) REFERENCES restores(restore_id);
+
 ALTER TABLE ONLY incidents
     ADD CONSTRAINT incidents_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
 
@@ -1263,6 +1335,9 @@ ALTER TABLE ONLY refunds
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
 
+ALTER TABLE ONLY restore_repairs
+    ADD CONSTRAINT restore_repairs_restore FOREIGN KEY (restore_id) REFERENCES restores(restore_id);
+
 ALTER TABLE ONLY reversals
     ADD CONSTRAINT reversals_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES attempts(attempt_id);
 
@@ -1283,6 +1358,9 @@ ALTER TABLE ONLY transfers
 
 ALTER TABLE ONLY transfers
     ADD CONSTRAINT transfers_dispute_report_id FOREIGN KEY (dispute_report_id) REFERENCES dispute_reports(report_id);
+
+ALTER TABLE ONLY transfers
+    ADD CONSTRAINT transfers_forgotten_charge_id FOREIGN KEY (forgotten_charge_id) REFERENCES forgotten_charges(charge_id);
 
 ALTER TABLE ONLY transfers
     ADD CONSTRAINT transfers_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(payment_id);
@@ -1329,6 +1407,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE disputes TO svc_payment_processor;
 GRANT USAGE ON SEQUENCE event_log_position TO svc_payment_processor;
 
 GRANT SELECT,INSERT ON TABLE event_log TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forgotten_charges TO svc_payment_processor;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_payment_processor;
 
@@ -1379,6 +1459,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_payment_processo
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_payment_processor;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restore_repairs TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_payment_processor;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reversals TO svc_payment_processor;
 

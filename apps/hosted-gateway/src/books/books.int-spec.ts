@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { DigestSessionsV1, ListSessionsV1, type Mode, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import {
+  DigestSessionsV1,
+  ListReportedPaymentsV1,
+  ListSessionsV1,
+  type Mode,
+  type PaymentSnapshot,
+  SessionCreatedV1,
+} from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, paymentEvent } from '@svc/testing';
@@ -70,4 +77,31 @@ test('a payment with an invalid merchantId is counted for merchant 0 and causes 
   );
   expect(await requestDigests(0)).toMatchObject([{ merchantId: 0, count: 1 }]);
   expect(await requestDigests(merchantId)).toEqual([]);
+});
+
+test('after a restore, payment-processor reads the successful payments among its references, and no others', async () => {
+  const success = await pay({ merchantId: ++merchantId });
+  const failed = await pay({
+    ...{ merchantId, state: 'failed', processedAmount: 0, errors: [{ errorReference: '10', message: 'no' }] },
+  });
+  const processing = await pay({ merchantId, state: 'processing', processedAmount: 0 });
+  const ofPartner = await pay({
+    merchantId,
+    partner: { organisationId: randomUUID(), customer: { id: randomUUID() } } as PaymentSnapshot['partner'],
+  });
+  const unlisted = await pay({ merchantId });
+  const request = {
+    paymentReferences: [success, failed, processing, ofPartner].map(({ paymentReference }) => paymentReference),
+  };
+  const { payments } = await commands.request(ListReportedPaymentsV1, request);
+  const { paymentReference, reference, mode, siteId, amount, tipAmount, invoicedAmount, payable } = success;
+  expect(payments).toEqual([
+    {
+      ...{ paymentReference, reference, mode, merchantId, siteId, amount, tipAmount, invoicedAmount },
+      ...{ currencyISOCode: success.currencyISOCode, paymentMethodLabel: success.paymentMethodLabel },
+      ...{ payableId: payable.payableId, payableVersion: payable.version, paymentCount: payable.paymentCount },
+      paymentUTCDate: success.paymentUTCDate,
+    },
+  ]);
+  expect(payments.map((payment) => payment.paymentReference)).not.toContain(unlisted.paymentReference);
 });

@@ -6,7 +6,7 @@ import { RepairAfterRestore, type RepairReport } from './repair-after-restore.js
 import type { RestoreStatus } from './restore-status.query.js';
 
 export class RepairAfterRestoreRequest {
-  /** Also reverse charges that the merchant was told to be successful, and that cannot be recorded. Default: false. */
+  /** Also reverse charges that were reported to the merchant as successes, and that cannot be recorded. Default: false. */
   @IsOptional()
   @IsBoolean()
   reversesReported?: boolean;

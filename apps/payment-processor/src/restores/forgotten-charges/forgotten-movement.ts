@@ -42,7 +42,7 @@ export interface ChargeFacts {
   /** The restored database contains the payment, with other attempts. */
   readonly isPaymentKnown: boolean;
   readonly hasForgottenRefunds: boolean;
-  /** An administrator has decided to reverse charges although the merchant was told that they succeeded. */
+  /** An administrator has decided to reverse charges although they were reported to the merchant as successes. */
   readonly reversesReported: boolean;
 }
 
