@@ -2,8 +2,8 @@ import { createAlarmRules, createSloRules } from './rules.ts';
 
 /** Seconds of the units in the rules. */
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-/** A window needs several samples. The drill reads the metrics every two seconds. */
-const SHORTEST_WINDOW = 10;
+/** A window needs several samples. The drill reads the metrics every five seconds. */
+const SHORTEST_WINDOW = 20;
 
 interface Rule {
   readonly alert?: string;

@@ -48,6 +48,27 @@ export class AdyenEmulator {
     return payment!;
   }
 
+  /** The card scheme rejects the capture of this payment, after it had succeeded. */
+  async failCapture(pspReference: string): Promise<void> {
+    await this.call('POST', `/payments/${pspReference}/capture-failed`, {});
+  }
+
+  /** The next webhooks with this code are stored until they are released. */
+  async withholdWebhooks(eventCode: string, times: number): Promise<void> {
+    await this.call('POST', '/webhook-rules', { action: 'withhold', eventCode, times });
+  }
+
+  /** Sends the withheld webhooks with this code. */
+  async releaseWebhooks(eventCode: string): Promise<void> {
+    await this.call('DELETE', '/webhook-rules');
+    await this.call('POST', '/webhooks/release', { order: 'oldest-first', eventCode });
+  }
+
+  /** The next downloads of reports get this status. */
+  async refuseReports(status: number, times: number): Promise<void> {
+    await this.call('POST', '/faults', { type: 'status', operation: 'reports', status, times });
+  }
+
   /** The next requests of this operation are executed, but their responses are lost. */
   async loseResponses(operation: 'payments', times: number): Promise<void> {
     await this.call('POST', '/faults', { type: 'lose-response', operation, times });

@@ -112,7 +112,10 @@ export const PLATFORM_ALERTS: readonly Alert[] = [
       look: [
         '`./svc admin dead-letters broker SERVICE` shows the oldest with its reason. `/health/ready` and the log of the service.',
       ],
-      act: ['Repair the cause, then `./svc admin dead-letters broker-replay SERVICE`, as often as needed.'],
+      act: [
+        'Repair the cause, then `./svc admin dead-letters broker-replay SERVICE`, as often as needed.',
+        'Messages that stay are unreadable, or not from the service that publishes their type. When their sender is repaired, delete them: `rabbitmqctl purge_queue svc.SERVICE.dead-letters`.',
+      ],
     },
   }),
   gaugeAlert({

@@ -15,6 +15,7 @@ import {
   MAX_TRACED_DELIVERIES,
   type ResendDelivery,
   ResendDeliveryV1,
+  TraceDeliveriesV1,
   type TracedDelivery,
   type UndeliveredCount,
 } from '@svc/contracts';
