@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SvcApiError } from '@svc/sdk';
-import { waitUntil } from '@svc/testing';
+import { letTimePass, waitUntil } from '@svc/testing';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { gatewayClient, newSessionRequest } from '../callers/merchant.js';
@@ -13,6 +13,8 @@ import { reloadUntil, type Task } from './task.js';
 import type { TaskMerchant } from './task-merchant.js';
 
 const WAIT_MS = 20_000;
+/** One test in five seconds is sent for a site. */
+const TEST_INTERVAL_MS = 5_500;
 const PREFIX_LENGTH = 'svc_test_site_123456'.length;
 
 const callWith = ({ platform, site }: TaskMerchant, apiKey: string): Promise<unknown> =>
@@ -188,24 +190,24 @@ export const MANAGEMENT_TASKS: readonly Task[] = [
     roles: ['owner', 'developer'],
     rights: ['webhooks.manage'],
     path: () => '/developers/webhook',
-    expectDone: async ({ page, start }, { platform, site, server }) => {
-      await page.goto(`${start}/developers/webhook?site=${site.siteId}`);
+    expectDone: async ({ siteId: ownSiteId, page, start }, { platform, otherSite, server, testedAt }) => {
+      // Less waiting for the limit below: people of all sites use the other site.
+      const siteId = ownSiteId ?? otherSite.siteId;
+      await page.goto(`${start}/developers/webhook?site=${siteId}`);
       await page.getByLabel('Address (https)').fill(server.url);
       await page.getByLabel('Send webhooks to this address').check();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('The webhook was saved.').waitFor();
       const known = `SELECT FROM webhook_dispatcher.sites WHERE site_id = $1 AND webhook_url = $2`;
       await waitUntil('webhook-dispatcher to know the address', WAIT_MS, async () => {
-        return (await platform.sql(known, [site.siteId, server.url])).length > 0;
+        return (await platform.sql(known, [siteId, server.url])).length > 0;
       });
       const before = server.count('"type":"test"');
-      // One test in five seconds is sent for a site.
-      await waitUntil('the test of the webhook', WAIT_MS, async () => {
-        await page.getByRole('button', { name: 'Send a test now' }).click();
-        await page.getByText(/the test arrived|A test was sent a moment ago/).waitFor();
-        return server.count('"type":"test"') > before;
-      });
+      await letTimePass(Math.max(0, (testedAt.get(siteId) ?? 0) + TEST_INTERVAL_MS - Date.now()));
+      await page.getByRole('button', { name: 'Send a test now' }).click();
       await page.getByText('Your server answered 200: the test arrived.').waitFor();
+      testedAt.set(siteId, Date.now());
+      expect(server.count('"type":"test"')).toBe(before + 1);
     },
   },
 ];

@@ -27,6 +27,8 @@ export interface PaidOrder {
 export class TaskMerchant {
   /** API keys that a page has shown. */
   readonly shownSecrets: string[] = [];
+  /** When the last test of a site's webhook was sent. */
+  readonly testedAt = new Map<number, number>();
   private readonly people = new Map<string, Person>();
   private readonly checkedPages = new Set<string>();
 

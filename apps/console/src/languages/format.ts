@@ -5,6 +5,9 @@ import type { Texts } from './en/en.js';
 /** The currency of the platform, in which a sum of no payments is shown. */
 export const CURRENCY = 'ZAR';
 
+/** Begins a CSV file. Excel takes a file without it for one in the encoding of the computer. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
 /**
  * Formats 123456 cents as "R 1 234.56", with the decimal mark of the language, without floating-point arithmetic. The
  * spaces do not break.

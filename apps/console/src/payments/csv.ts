@@ -1,5 +1,5 @@
 import { type Options, stringify } from 'csv-stringify/sync';
-import { formatDecimal, type MerchantClock } from '../languages/format.js';
+import { BYTE_ORDER_MARK, formatDecimal, type MerchantClock } from '../languages/format.js';
 import { siteName } from '../viewer/sites.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
 import type { ListChoice } from './list-filters.js';
@@ -12,9 +12,6 @@ const MAX_ROWS = 100_000;
 
 /** Spreadsheets would execute a text that begins with one of these characters, so such a text is quoted by an apostrophe. */
 const CSV: Options = { escape_formulas: true, record_delimiter: '\r\n' };
-
-/** Excel takes a file without it for one in the encoding of the computer. */
-const BYTE_ORDER_MARK = '\uFEFF';
 
 const COLUMNS = [
   'time',

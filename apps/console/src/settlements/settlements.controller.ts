@@ -11,6 +11,7 @@ import { Clock, DomainError } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingViewer, PageController } from '../access/access.guard.js';
+import { BYTE_ORDER_MARK } from '../languages/format.js';
 import { sendPage } from '../layout/page-sender.js';
 import { chooseSiteOrAll } from '../viewer/sites.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
@@ -90,6 +91,7 @@ export class SettlementsController {
   }
 
   private async *readLines(request: SettlementPeriod, first: SettlementExport): AsyncGenerator<string> {
+    yield BYTE_ORDER_MARK;
     for (let part = first; ; part = await this.commands.request(ExportSettlementV1, { ...request, after: part.next })) {
       yield part.lines;
       if (part.next === undefined) return;

@@ -136,7 +136,7 @@ test('the file is read in parts, and has the name that payment-processor gives',
   });
   const browser = app.signIn([merchant.grant('finance', merchant.sites[0])]);
   const { status, headers, html } = await browser.get(path('.csv?period=2026-02'));
-  expect([status, html]).toEqual([200, 'header\r\nfirst\r\nsecond\r\n']);
+  expect([status, html]).toEqual([200, '\uFEFFheader\r\nfirst\r\nsecond\r\n']);
   expect(headers).toMatchObject({
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': 'attachment; filename="settlement-1-test-2026-02.csv"',
