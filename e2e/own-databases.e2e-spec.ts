@@ -32,7 +32,7 @@ afterAll(async () => {
 async function pay(card = APPROVED): Promise<string> {
   const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
   const answer = await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session!.redirectUrl, card));
-  expect(answer).toMatchObject({ httpStatus: 200, state: card === APPROVED ? 'succeeded' : 'failed' });
+  expect(answer).toMatchObject({ httpStatus: 200, state: card === APPROVED ? 'succeeded' : 'declined' });
   const [payment] = await gatewayClient(platform).listPayments(session!.sessionId);
   return payment!.paymentReference;
 }
