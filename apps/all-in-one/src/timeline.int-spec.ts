@@ -3,6 +3,7 @@
  * whose webhook failed once, and which was refunded; an invoice that was paid by its QR code; and what has no payment.
  */
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@svc/testing';
 import { reportDispute } from '../test/dispute-reports.js';
 import { startMainApi } from '../test/main-api.js';
 import { DECLINED_CARD, type Entry, type Search, TracedShop } from '../test/traced-shop.js';
@@ -36,10 +37,12 @@ beforeAll(async () => {
   api.clock.advance(60 * SECOND);
   refundReference = await shop.refund(paid, 2_345, 'One mug was broken');
   await reportDispute(api, { paymentReference: paid, disputeReference: 'dispute-17', kind: 'opened', amount: 10_000 });
-  await shop.findWhen(
-    paid,
-    ({ timeline }) => timeline?.entries.some(({ event }) => event === 'dispute opened') === true,
-  );
+  // Events arrive some time after they are relayed.
+  await waitUntil('all notifications', 20_000, async () => {
+    await shop.sendNotifications();
+    const { timeline } = await shop.find(paid);
+    return timeline?.entries.filter(({ event }) => event === 'notification attempt 1').length === 4;
+  });
 });
 afterAll(async () => {
   await shop?.close();

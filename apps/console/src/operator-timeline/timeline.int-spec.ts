@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   FindPaymentsV1,
   type TimelineSubject,
@@ -157,8 +158,8 @@ test('the deliveries of the payment, its refunds and the changes of its disputes
 });
 
 test('the name of the customer is not part of the timeline', async () => {
-  const partner = { customer: { id: 'customer-17', firstName: 'Thandi', lastName: 'Nkosi' } };
-  const payment = newPayment(merchant, at('13:00:00'), { partner } as never);
+  const partner = { organisationId: randomUUID(), customer: { id: 'c', firstName: 'Thandi', lastName: 'Nkosi' } };
+  const payment = newPayment(merchant, at('13:00:00'), { partner });
   await store(app, payment);
   const found = await search({ find: payment.paymentReference });
   expect(found.matches).toHaveLength(1);
