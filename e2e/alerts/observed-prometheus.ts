@@ -12,12 +12,6 @@ export const FACTOR = 180;
 const INTERVAL = '5s';
 const OBSERVED_PORT = 31;
 
-interface PrometheusConfig {
-  readonly global: object;
-  readonly rule_files: readonly string[];
-  readonly scrape_configs: readonly object[];
-}
-
 interface FiringAlert {
   readonly labels: Readonly<Record<string, string>> & { readonly alertname: string };
   readonly state: 'pending' | 'firing';
@@ -26,7 +20,6 @@ interface FiringAlert {
 export class ObservedPrometheus {
   private readonly file: string;
   private readonly url: string;
-  private readonly config: PrometheusConfig;
 
   private constructor(
     private readonly platform: Platform,
@@ -34,24 +27,13 @@ export class ObservedPrometheus {
   ) {
     this.file = join(platform.dataDir, 'prometheus', 'prometheus.json');
     this.url = `http://127.0.0.1:${portBase + OBSERVED_PORT}`;
-    this.config = createPrometheusConfig(readSettings(ROOT, platform.env(), ROOT), 'distributed') as PrometheusConfig;
   }
 
   /** Replaces the rules of the running Prometheus by the quick ones. */
   static async prepare(platform: Platform): Promise<ObservedPrometheus> {
     const observed = new ObservedPrometheus(platform, Number(new URL(platform.demo.apiUrl).port));
-    await observed.observe();
+    await observed.load();
     return observed;
-  }
-
-  /** Reads the metrics of all processes. */
-  observe(): Promise<void> {
-    return this.load(this.config.scrape_configs);
-  }
-
-  /** Reads nothing, as behind a network policy that refuses the traffic. */
-  observeNothing(): Promise<void> {
-    return this.load([]);
   }
 
   /** The alerts with this name that fire or are pending. */
@@ -67,24 +49,21 @@ export class ObservedPrometheus {
     return result.map(({ value: [, text] }) => Number(text));
   }
 
-  private async load(scrapeConfigs: readonly object[]): Promise<void> {
+  private async load(): Promise<void> {
     const folder = join(this.platform.dataDir, 'prometheus');
     const files = Object.entries(createQuickRules(FACTOR)).map(([name, rules]) => {
       const file = join(folder, `${name}.quick.yaml`);
       writeFileSync(file, JSON.stringify(rules));
       return file;
     });
-    const config: PrometheusConfig = {
-      global: { scrape_interval: INTERVAL, evaluation_interval: INTERVAL },
-      rule_files: files,
-      scrape_configs: scrapeConfigs,
-    };
+    const global = { scrape_interval: INTERVAL, evaluation_interval: INTERVAL };
+    const config = { ...createPrometheusConfig(readSettings(ROOT, this.platform.env(), ROOT), 'distributed'), global, rule_files: files };
     writeFileSync(this.file, JSON.stringify(config));
     process.kill(this.pid, 'SIGHUP');
     // Prometheus writes the configuration that it has accepted as YAML.
     await waitUntil('the configuration of Prometheus', 15_000, async () => {
       const { yaml } = await this.get<{ yaml: string }>('/api/v1/status/config');
-      return yaml.includes('alarms.quick.yaml') && yaml.includes('job_name') === scrapeConfigs.length > 0;
+      return yaml.includes('alarms.quick.yaml') && yaml.includes('job_name');
     });
   }
 

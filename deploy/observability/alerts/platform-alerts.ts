@@ -63,6 +63,7 @@ export const PLATFORM_ALERTS: readonly Alert[] = [
       look: [
         'The service’s log: `relay: hand-over failed`, `relay: a consumer refuses events` or `relay: types held back`.',
         '`svc.broker.connected` and `svc.broker.waiting`: a full queue delays its own consumer.',
+        'Without a line in the log, and at all targets: an old transaction holds the events back. See [SvcLedgerUnsealed](#svcledgerunsealed).',
       ],
       act: ['Repair the broker or the consumer. The relay continues by itself, from its cursor.'],
     },

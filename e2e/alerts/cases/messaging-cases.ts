@@ -1,4 +1,5 @@
 /** Alerts of RabbitMQ, relays and consumers. */
+import { randomUUID } from 'node:crypto';
 import { letTimePass, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
 import { createSessions, gatewayClient } from '../../callers/merchant.js';
@@ -8,8 +9,8 @@ import type { AlertDrill } from '../alert-drill.js';
 
 /** Changes the merchant's name, which every service copies. */
 async function rename(drill: AlertDrill): Promise<void> {
-  const { merchantId, name } = drill.platform.site(0, 0).merchant;
-  await drill.admin('merchants', 'rename', String(merchantId), name);
+  const { merchantId } = drill.platform.site(0, 0).merchant;
+  await drill.admin('merchants', 'rename', String(merchantId), `Drill ${randomUUID().slice(0, 8)}`);
 }
 
 async function killRabbitMq({ platform }: AlertDrill): Promise<Caused> {
@@ -26,8 +27,8 @@ async function killRabbitMq({ platform }: AlertDrill): Promise<Caused> {
 
 /** A trigger that makes the handlers of payment-history fail. */
 const FAILING = `
-  CREATE FUNCTION payment_history.refuse_in_drill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the drill'; END $$;
-  CREATE TRIGGER refuse_in_drill BEFORE INSERT OR UPDATE ON payment_history.payments FOR EACH ROW EXECUTE FUNCTION payment_history.refuse_in_drill()`;
+  CREATE OR REPLACE FUNCTION payment_history.refuse_in_drill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the drill'; END $$;
+  CREATE OR REPLACE TRIGGER refuse_in_drill BEFORE INSERT OR UPDATE ON payment_history.payments FOR EACH ROW EXECUTE FUNCTION payment_history.refuse_in_drill()`;
 
 export const MESSAGING_CASES: readonly AlertCase[] = [
   {
@@ -98,7 +99,8 @@ export const MESSAGING_CASES: readonly AlertCase[] = [
     alert: 'SvcConsumerDeferred',
     how: 'a transaction locks the payments of payment-history, and a payment is made',
     cause: async (drill) => {
-      const holder = await drill.openTransaction('LOCK TABLE payment_history.payments IN ACCESS EXCLUSIVE MODE');
+      // An ACCESS EXCLUSIVE lock would have a transaction id, which holds back the relay, so that no message arrives.
+      const holder = await drill.openTransaction('LOCK TABLE payment_history.payments IN EXCLUSIVE MODE');
       await drill.pay();
       return { values: { pid: holder.pid }, repair: () => holder.end() };
     },
@@ -129,13 +131,14 @@ export const MESSAGING_CASES: readonly AlertCase[] = [
     cause: async (drill) => {
       const demoSite = drill.platform.site(1, 0);
       const site = `${demoSite.merchant.merchantId}/${demoSite.siteId}`;
+      // The server of the merchant does not verify the signature of the new secret. A session needs a secret at its creation.
+      const [session] = await createSessions(gatewayClient(drill.platform, demoSite), 1, drill.acceptingUrl);
+      const request = await drill.preparePage(session!.redirectUrl);
       const listed = await drill.admin('webhook-secrets', 'list', site, '--json');
       const secrets = JSON.parse(listed) as { secretId: string; mode: string; revokedUTCDate?: string | null }[];
       for (const { secretId, mode } of secrets)
         if (mode === 'test') await drill.admin('webhook-secrets', 'revoke', site, secretId);
-      // The server of the merchant does not verify the signature of the new secret.
-      const [session] = await createSessions(gatewayClient(drill.platform, demoSite), 1, drill.acceptingUrl);
-      await drill.send([await drill.preparePage(session!.redirectUrl)]);
+      await drill.paySuccessfully(request);
       return { values: { SITE: site } };
     },
   },

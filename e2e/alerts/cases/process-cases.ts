@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { letTimePass } from '@svc/testing';
+import { SUPERVISED_APPS } from '../../../tools/svc/processes/processes.ts';
 import { callTillApi } from '../../callers/till.js';
 import type { AlertCase } from '../alert-case.js';
 import type { AlertDrill } from '../alert-drill.js';
@@ -60,10 +61,11 @@ async function requestReceipts(drill: AlertDrill): Promise<void> {
 export const PROCESS_CASES: readonly AlertCase[] = [
   {
     alert: 'SvcNoMetrics',
-    how: 'Prometheus reads no process any more',
-    cause: async (drill) => {
-      await drill.prometheus.observeNothing();
-      return { repair: () => drill.prometheus.observe() };
+    how: 'all processes are frozen (SIGSTOP), so Prometheus reads none',
+    cause: (drill) => {
+      const apps = SUPERVISED_APPS.filter((app) => app !== 'simulated-acquirer');
+      for (const app of apps) drill.freeze(app);
+      return Promise.resolve({ repair: () => Promise.all(apps.map((app) => drill.thaw(app))) });
     },
   },
   {
@@ -87,7 +89,7 @@ export const PROCESS_CASES: readonly AlertCase[] = [
         await letTimePass(1_200);
         await drill.thaw('hosted-gateway');
         await letTimePass(800);
-        if ((await drill.prometheus.alerts('SvcEventLoopBlocked')).length > 0) break;
+        if ((await drill.prometheus.alerts('SvcEventLoopBlocked')).some(({ state }) => state === 'firing')) break;
       }
       return {};
     },

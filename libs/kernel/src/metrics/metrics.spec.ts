@@ -57,3 +57,27 @@ test('gauges are read when a collector asks, until the observation ends', async 
   // The SDK keeps the last value.
   expect(await readValues()).toEqual([['svc.webhook.due.age', 2, {}], max]);
 });
+
+test('a read that hangs delays no other metric for longer than three seconds, and is not begun twice', async () => {
+  jest.useFakeTimers();
+  const { promise: hanging, resolve: release } = Promise.withResolvers<void>();
+  let reads = 0;
+  observeMetrics(['svc.ledger.unsealed.age'], async (observe) => {
+    reads++;
+    await hanging;
+    observe('svc.ledger.unsealed.age', 7);
+  });
+  observeMetrics(['svc.webhook.due.age'], (observe) => observe('svc.webhook.due.age', 1));
+  const readNames = async (): Promise<string[]> => {
+    const reading = reader.read();
+    await jest.advanceTimersByTimeAsync(3_000);
+    return (await reading).filter(({ dataPoints }) => dataPoints.length > 0).map(({ descriptor }) => descriptor.name);
+  };
+  expect(await readNames()).toEqual(['svc.webhook.due.age']);
+  expect(await readNames()).toEqual(['svc.webhook.due.age']);
+  expect(reads).toBe(1);
+  release();
+  await jest.advanceTimersByTimeAsync(1);
+  expect((await readNames()).toSorted()).toEqual(['svc.ledger.unsealed.age', 'svc.webhook.due.age']);
+  jest.useRealTimers();
+});

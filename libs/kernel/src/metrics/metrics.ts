@@ -33,9 +33,13 @@ export function createHistogram<Name extends MetricOfKind<'histogram'>>(name: Na
   return meter().createHistogram(name, { ...optionsOf(name), advice });
 }
 
+/** A collector waits ten seconds or less for all metrics of a process. */
+const READ_TIMEOUT_MS = 3_000;
+
 /**
  * Reports the current values of metrics whenever a collector reads them. `read` must not need more statements when there
- * are more payments; the list names its cost.
+ * are more payments; the list names its cost. A read that takes longer than three seconds reports nothing, so that an
+ * exhausted database pool does not hide the other metrics of the process, and the next read begins when it has ended.
  *
  * @returns a function that ends the reporting
  */
@@ -45,11 +49,29 @@ export function observeMetrics<const Names extends ObservedName>(
 ): () => void {
   const observing = meter();
   const instruments = new Map<MetricName, Observable>(names.map((name) => [name, createObservable(observing, name)]));
-  const callback = (result: BatchObservableResult): void | Promise<void> =>
-    read((name, value, labels?: object) => result.observe(instruments.get(name)!, value, { ...labels }));
+  let isReading = false;
+  const callback = async (result: BatchObservableResult): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
+    const reading = Promise.resolve()
+      .then(() => read((name, value, labels?: object) => result.observe(instruments.get(name)!, value, { ...labels })))
+      .finally(() => (isReading = false));
+    await endWithin(READ_TIMEOUT_MS, reading);
+  };
   const observables = [...instruments.values()];
   observing.addBatchObservableCallback(callback, observables);
   return () => observing.removeBatchObservableCallback(callback, observables);
+}
+
+/** Waits for the promise, but not for longer than this time. */
+async function endWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  const { promise: expired, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  try {
+    await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function createObservable(observing: Meter, name: ObservedName): Observable {
