@@ -4,7 +4,11 @@ import type { TestConsole } from './console.js';
 /** A request of the administration API that a page has sent, without its author. */
 export type SentRequest = Pick<AdministrationRequest, 'method' | 'path'> & { readonly body?: unknown };
 
-type Answer = { readonly statusCode: number; readonly body: object } | object;
+/** A status with its body, or only the body of a success. */
+type WholeAnswer = { readonly statusCode: number; readonly body: object };
+type Answer = WholeAnswer | object;
+
+const isWhole = (answer: Answer): answer is WholeAnswer => 'statusCode' in answer && 'body' in answer;
 
 /** What each route of the administration API answers, by `METHOD /path`, without the query. */
 const ANSWERS: Readonly<Record<string, object>> = {
@@ -77,7 +81,7 @@ export async function answerAdministration(
       const answer: Answer | undefined =
         answers[route] ?? ANSWERS[route] ?? BY_PATTERN.find(([pattern]) => pattern.test(route))?.[1];
       if (answer === undefined) return reply(method === 'GET' ? 404 : 204);
-      return 'statusCode' in answer && 'body' in answer ? reply(answer.statusCode, answer.body) : reply(200, answer);
+      return isWhole(answer) ? reply(answer.statusCode, answer.body) : reply(200, answer);
     });
   return sent;
 }
