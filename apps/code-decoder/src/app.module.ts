@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import {
   CredentialsConsumer,
+  OperatorKeysModule,
   PartnerAuthModule,
   provideAdminKey,
   provideAuditTrail,
@@ -32,7 +33,7 @@ import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillsController } from './tills/tills.controller.js';
 
 @Module({
-  imports: [PartnerAuthModule],
+  imports: [PartnerAuthModule, OperatorKeysModule],
   controllers: [
     CodesController,
     InvoicesController,

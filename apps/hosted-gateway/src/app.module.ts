@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule, type ThrottlerOptions } from '@nestjs/throttler';
 import {
   CredentialsConsumer,
-  CredentialsHeartbeatModule,
+  OperatorKeysModule,
   provideAdminKey,
   provideAuditTrail,
   provideFailedCalls,
@@ -62,7 +62,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 
 @Module({
   imports: [
-    CredentialsHeartbeatModule,
+    OperatorKeysModule,
     ThrottlerModule.forRootAsync({
       inject: [HostedGatewayConfig, Clock],
       useFactory: (config: HostedGatewayConfig, clock: Clock) => ({

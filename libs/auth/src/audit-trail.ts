@@ -3,13 +3,14 @@ import { createParamDecorator, type ExecutionContext, type FactoryProvider } fro
 import type { Administered, EventType } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
-import { adminActorId } from './admin-key.guard.js';
+import { getAdministrator } from './admin-key.guard.js';
 
 /** The author and the request of a change, for the audit log (A10). */
 export interface ChangeAuthor {
   /**
-   * `admin:` and the beginning of the SHA-256 of the administration key, which identifies the key and is not a secret;
-   * `person:` and the id of a person of a merchant; or `schedule` for the end of a replaced credential.
+   * `operator:` and the id of the operator whose key was sent; `admin:` and the beginning of the SHA-256 of the shared
+   * administration key, which identifies the key and is not a secret; `person:` and the id of a person in the console; or
+   * `schedule` for the end of a replaced credential.
    */
   readonly actor: string;
   /** `x-request-id` of the response (C8). */
@@ -23,11 +24,11 @@ export function personAuthor(personId: string, requestId: string): ChangeAuthor 
 
 /**
  * Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the
- * administration key.
+ * key.
  */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
-  const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
-  return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };
+  const { id: requestId } = context.switchToHttp().getRequest<{ id: string }>();
+  return { actor: getAdministrator(context), requestId };
 });
 
 /** An action of an administrator, without its author. It never contains a secret. */

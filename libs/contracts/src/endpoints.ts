@@ -90,6 +90,8 @@ export const ENDPOINTS = {
     '/admin/v1/notifications/replays': ['POST'],
     '/admin/v1/notifications/{id}': ['GET'],
     '/admin/v1/notifications/{id}/replay': ['POST'],
+    '/admin/v1/operator-keys': ['GET', 'POST'],
+    '/admin/v1/operator-keys/{keyId}': ['DELETE'],
     '/admin/v1/operators': ['GET', 'POST'],
     '/admin/v1/operators/{id}': ['DELETE', 'PATCH'],
     '/admin/v1/organisations': ['GET', 'POST'],

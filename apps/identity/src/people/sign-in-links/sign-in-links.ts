@@ -16,7 +16,7 @@ import { IdentityConfig } from '../../config.js';
 import { PasswordQueue } from '../../users/password-queue.js';
 import { addInvitedRole } from '../invitations/add-invited-role.js';
 import { consumeInvitationsOfEmail } from '../invitations/invitation.repository.js';
-import { lockOperators } from '../operators/operator.repository.js';
+import { lockOperators } from '../roles/operator.repository.js';
 import { consumeOperatorInvitationOfEmail } from '../operators/operator-invitation.repository.js';
 import { readBrowser, readEmail, readToken } from '../person/input.js';
 import { PEOPLE_QUEUE } from '../person/person.js';
