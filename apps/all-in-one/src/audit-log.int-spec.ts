@@ -15,7 +15,7 @@ import {
 import { DeadLetters } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { TwoMerchants } from '../test/hosted-callers.js';
-import { ADMIN_KEY, addSecondFactor, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
+import { addSecondFactor, ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 
 interface AuditEntry {
   readonly service: string;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { OperatorRole } from '@svc/contracts';
-import { ADMIN_KEY, addSecondFactor, type MainApi, startMainApi } from '../test/main-api.js';
+import { addSecondFactor, ADMIN_KEY, type MainApi, startMainApi } from '../test/main-api.js';
 
 let api: MainApi;
 const keys = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CredentialsHeartbeatModule } from '../credentials-heartbeat.module.js';
-import { OperatorKeys } from './operator-keys.js';
 import { OperatorKeysConsumer } from './operator-keys.consumer.js';
+import { OperatorKeys } from './operator-keys.js';
 
 /**
  * Every service with an administration API imports this module, except identity, which reads its own tables. It stores

@@ -6,9 +6,9 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../../audit-log/audit-log.js';
-import { findOperator, lockOperators } from '../roles/operator.repository.js';
 import { readEmail } from '../person/input.js';
 import { findPersonByEmail } from '../person/person.repository.js';
+import { findOperator, lockOperators } from '../roles/operator.repository.js';
 import { type OperatorKey, operatorKeyBeginning, operatorKeyChanged } from './operator-key.js';
 import {
   countValidOperatorKeys,
