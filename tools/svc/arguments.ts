@@ -59,7 +59,9 @@ environment variables
   SVC_RABBITMQ_MANAGEMENT_URL
                   with SVC_AMQP_URL: its management API with an administrator's login, http://user:password@host:15672.
                   ./svc then creates a user for each service; without it all services share the login of SVC_AMQP_URL
-  SVC_ADMIN_URL   the administration API of another platform, for ./svc admin, with SVC_ADMIN_KEY
+  SVC_ADMIN_URL   the administration API of another platform, for ./svc admin
+  SVC_OPERATOR_KEY
+                  your own key for the administration API; default: the shared key, until an operator has a key
   SVC_PATIENCE    factor for all timeouts, 1 to 20 (1; 5 in a run of all tests and where CI is set)
   SVC_CHROMIUM    the browser for the tests; default: found on the PATH, or installed with apt-get as root
 `;

@@ -15,7 +15,7 @@ import {
 import { DeadLetters, Restores } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { TwoMerchants } from '../test/hosted-callers.js';
-import { ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
+import { addSecondFactor, ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 
 interface AuditEntry {
   readonly service: string;
@@ -106,8 +106,16 @@ const createOperator = async (): Promise<Ids> => {
   const { operators } = (await api.administer('GET', '/operators')) as unknown as {
     operators: { personId: string; email: string }[];
   };
-  return { id: operators.find((operator) => operator.email === email)!.personId };
+  return { id: operators.find((operator) => operator.email === email)!.personId, email };
 };
+
+/** A new operator who may get a key, because there is a second factor. */
+const createOperatorWithFactor = async (): Promise<Ids> => {
+  const operator = await createOperator();
+  await addSecondFactor(api, operator['id']!);
+  return operator;
+};
+const operatorKey = ({ email }: Ids) => ({ email, role: 'viewer', days: 1 });
 
 const MERCHANT = '/merchants/:merchantId';
 const SITE = `${MERCHANT}/sites/:siteId`;
@@ -158,6 +166,18 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     prepare: createOperator,
   },
   'DELETE /operators/:id': { actions: ['operator.removed'], prepare: createOperator },
+  'POST /operator-keys': {
+    body: operatorKey,
+    actions: ['operator-key.created'],
+    prepare: createOperatorWithFactor,
+  },
+  'DELETE /operator-keys/:keyId': {
+    actions: ['operator-key.revoked'],
+    prepare: async () => {
+      const { keyId } = await api.administer('POST', '/operator-keys', operatorKey(await createOperatorWithFactor()));
+      return { keyId: keyId! };
+    },
+  },
   'POST /organisations': { body: () => ({ name: 'New' }), actions: ['organisation.created'] },
   [`PATCH ${ORGANISATION}`]: { body: () => ({ name: 'Renamed' }), actions: ['organisation.renamed'] },
   [`POST ${ORGANISATION}/keys`]: { ...liveKey, actions: ['partner-key.created'] },

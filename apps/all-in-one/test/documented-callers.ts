@@ -3,7 +3,7 @@ import { waitUntil } from '@svc/testing';
 import type { KnownValues } from '@svc/testing/documented-api';
 import { reportDispute } from './dispute-reports.js';
 import { TwoMerchants } from './hosted-callers.js';
-import { ADMIN_KEY, type ApiRequest, type ApiResponse, type MainApi } from './main-api.js';
+import { addSecondFactor, ADMIN_KEY, type ApiRequest, type ApiResponse, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';
 
 /** A caller of one API for documented-requests.int-spec.ts, with the credentials and ids that the operations need. */
@@ -216,6 +216,9 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
   await create('/people/sign-in-link', { email: 'sipho@platform.example' });
   const { operators } = await api.administer('GET', '/operators');
   const [operator] = operators as unknown as { personId: string }[];
+  await addSecondFactor(api, operator!.personId);
+  const operatorKey = { email: 'sipho@platform.example', role: 'viewer', days: 30 };
+  const { keyId: operatorKeyId } = await create('/operator-keys', operatorKey);
   const { runId } = await create('/reconciliations', {});
   let notification: { id: string; paymentReference: string } | undefined;
   await waitUntil('a notification', 20_000, async () => {
@@ -248,6 +251,10 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       'operatorsInvite.email': 'zola@platform.example',
       'operatorsChange.id': operator?.personId,
       'operatorsChange.role': 'operator',
+      'operatorKeysCreate.email': operatorKey.email,
+      'operatorKeysCreate.role': operatorKey.role,
+      'operatorKeysCreate.days': operatorKey.days,
+      'operatorKeysRevoke.keyId': operatorKeyId,
       'operatorsRemove.id': operatorInvitation['invitationId'],
       runId,
       id: notification?.id,

@@ -231,3 +231,13 @@ function pathsOf(target: object): string[] {
   const paths = Reflect.getMetadata(PATH_METADATA, target) as string | string[];
   return Array.isArray(paths) ? paths : [paths];
 }
+
+/** Stores a second factor of a person. It is no valid one: the person cannot sign in with it. */
+export async function addSecondFactor(api: MainApi, personId: string): Promise<void> {
+  await api
+    .service('identity')
+    .superuser.query(
+      `UPDATE people SET totp_secret = 'none', totp_created_at = created_at, totp_last_step = 0 WHERE person_id = $1`,
+      [personId],
+    );
+}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import {
   CredentialsConsumer,
+  OperatorKeysModule,
   PartnerAuthModule,
   provideAdminKey,
   provideAuditTrail,
@@ -33,7 +34,7 @@ import { TillsController } from './tills/tills.controller.js';
 import { TimelineConsumer } from './timeline/timeline.consumer.js';
 
 @Module({
-  imports: [PartnerAuthModule],
+  imports: [PartnerAuthModule, OperatorKeysModule],
   controllers: [
     CodesController,
     InvoicesController,

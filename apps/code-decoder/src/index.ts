@@ -1,4 +1,4 @@
-import { Credentials1763500000010, PartnerCredentials1763500000020 } from '@svc/auth';
+import { Credentials1763500000010, OperatorKeys1763500000040, PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { CodeDecoderModule } from './app.module.js';
 import { CodeDecoderConfig } from './config.js';
@@ -13,7 +13,12 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   // so soon.
   maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [Credentials1763500000010, PartnerCredentials1763500000020, Schema1763500006000],
+  migrations: [
+    Credentials1763500000010,
+    PartnerCredentials1763500000020,
+    OperatorKeys1763500000040,
+    Schema1763500006000,
+  ],
   // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.
   maxParamLength: 6_144,
 };

@@ -1,6 +1,6 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { OperatorKeysModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { ConsoleAdministeredV1 } from '@svc/contracts';
 import { provideMailer } from '@svc/mail';
 import { rebuildableReadModel } from '@svc/messaging';
@@ -65,6 +65,7 @@ import { PersonSessions } from './viewer/person-sessions.js';
 import { SessionCookie } from './viewer/session-cookie.js';
 
 @Module({
+  imports: [OperatorKeysModule],
   controllers: [
     HomeController,
     OperatorController,

@@ -1,3 +1,4 @@
+import { OperatorKeys1763500000040 } from '@svc/auth';
 import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { ConsoleModule } from './app.module.js';
@@ -13,5 +14,5 @@ export const consoleService: ServiceDefinition<ConsoleConfig> = {
   config: ConsoleConfig,
   module: ConsoleModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [Generations1763500000030, Schema1763500009000],
+  migrations: [Generations1763500000030, OperatorKeys1763500000040, Schema1763500009000],
 };

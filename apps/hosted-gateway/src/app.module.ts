@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule, type ThrottlerOptions } from '@nestjs/throttler';
 import {
   CredentialsConsumer,
-  CredentialsHeartbeatModule,
+  OperatorKeysModule,
   provideAdminKey,
   provideAuditTrail,
   provideFailedCalls,
@@ -63,7 +63,7 @@ import { TimelineConsumer } from './timeline/timeline.consumer.js';
 
 @Module({
   imports: [
-    CredentialsHeartbeatModule,
+    OperatorKeysModule,
     ThrottlerModule.forRootAsync({
       inject: [HostedGatewayConfig, Clock],
       useFactory: (config: HostedGatewayConfig, clock: Clock) => ({

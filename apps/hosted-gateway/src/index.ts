@@ -1,4 +1,4 @@
-import { Credentials1763500000010 } from '@svc/auth';
+import { Credentials1763500000010, OperatorKeys1763500000040 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
@@ -16,6 +16,6 @@ export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   config: HostedGatewayConfig,
   module: HostedGatewayModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [Credentials1763500000010, Schema1763500003000],
+  migrations: [Credentials1763500000010, OperatorKeys1763500000040, Schema1763500003000],
   errorBody: gatewayErrorBody,
 };

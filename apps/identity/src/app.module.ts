@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuditTrail, PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
+import { AuditTrail, OperatorKeys, PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
 import { provideMailer } from '@svc/mail';
 import { administrationControllers } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
@@ -105,8 +105,9 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // PartnerGuard needs these providers. In other services the providers read copies of identity's data. In this
+    // AdminKeyGuard and PartnerGuard need these providers. In other services the providers read copies of identity's data. In this
     // service they read views of identity's own tables.
+    OperatorKeys,
     PartnerCredentials,
     PartnerTokens,
     LogInService,

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import {
   CredentialsConsumer,
-  CredentialsHeartbeatModule,
+  OperatorKeysModule,
   provideAdminKey,
   provideAuditTrail,
   provideFailedCalls,
@@ -26,7 +26,7 @@ import { RefundsConsumer } from './stream/refunds.consumer.js';
 import { StreamController } from './stream/stream.controller.js';
 
 @Module({
-  imports: [CredentialsHeartbeatModule],
+  imports: [OperatorKeysModule],
   controllers: [
     PaymentsController,
     PaymentSearchController,

@@ -1,4 +1,4 @@
-import { Credentials1763500000010 } from '@svc/auth';
+import { Credentials1763500000010, OperatorKeys1763500000040 } from '@svc/auth';
 import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { MerchantRetrievalModule } from './app.module.js';
@@ -19,5 +19,5 @@ export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig
   // Events may be gathered for this time. A payment must be visible within a second (M1).
   maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [Credentials1763500000010, Generations1763500000030, Schema1763500008000],
+  migrations: [Credentials1763500000010, Generations1763500000030, OperatorKeys1763500000040, Schema1763500008000],
 };

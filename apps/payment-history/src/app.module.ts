@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { OperatorKeysModule, PartnerAuthModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { PaymentHistoryAdministeredV1 } from '@svc/contracts';
 import { rebuildableReadModel } from '@svc/messaging';
 import { administrationControllers, createRebuildController } from '@svc/service/administration';
@@ -12,7 +12,7 @@ import { PaymentsController } from './payments/payments.controller.js';
 import { READ_MODEL } from './payments/read-model.js';
 
 @Module({
-  imports: [PartnerAuthModule],
+  imports: [PartnerAuthModule, OperatorKeysModule],
   controllers: [
     PaymentsController,
     PaymentsConsumer,

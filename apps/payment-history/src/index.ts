@@ -1,4 +1,4 @@
-import { PartnerCredentials1763500000020 } from '@svc/auth';
+import { OperatorKeys1763500000040, PartnerCredentials1763500000020 } from '@svc/auth';
 import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
@@ -17,5 +17,10 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   // show-payment.
   maxBatchWaitMs: 100,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [PartnerCredentials1763500000020, Generations1763500000030, Schema1763500007000],
+  migrations: [
+    PartnerCredentials1763500000020,
+    Generations1763500000030,
+    OperatorKeys1763500000040,
+    Schema1763500007000,
+  ],
 };

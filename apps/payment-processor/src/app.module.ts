@@ -1,5 +1,12 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey, provideAuditTrail, provideFailedCalls } from '@svc/auth';
+import {
+  ApiKeysConsumer,
+  OperatorKeysModule,
+  PartnerAuthModule,
+  provideAdminKey,
+  provideAuditTrail,
+  provideFailedCalls,
+} from '@svc/auth';
 import { PaymentProcessorAdministeredV1, RecordFailedCallsV1 } from '@svc/contracts';
 import { ConfigError, SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { administrationControllers } from '@svc/service/administration';
@@ -139,7 +146,7 @@ import { FinishVerification } from './verifications/finish-verification.js';
 import { VerificationRepository } from './verifications/verification.repository.js';
 
 @Module({
-  imports: [PartnerAuthModule],
+  imports: [PartnerAuthModule, OperatorKeysModule],
   controllers: [
     PartnerPaymentsController,
     CardsController,

@@ -1,4 +1,4 @@
-import { PartnerCredentials1763500000020 } from '@svc/auth';
+import { OperatorKeys1763500000040, PartnerCredentials1763500000020 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentProcessorModule } from './app.module.js';
 import { PaymentProcessorConfig } from './config.js';
@@ -21,5 +21,5 @@ export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> 
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,
   // These are the migrations, oldest first. Their names never change, because databases store the names.
-  migrations: [PartnerCredentials1763500000020, Schema1763500001000],
+  migrations: [PartnerCredentials1763500000020, OperatorKeys1763500000040, Schema1763500001000],
 };

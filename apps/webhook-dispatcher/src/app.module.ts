@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CredentialsHeartbeatModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
+import { OperatorKeysModule, provideAdminKey, provideAuditTrail } from '@svc/auth';
 import { WebhookDispatcherAdministeredV1 } from '@svc/contracts';
 import { administrationControllers } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -33,7 +33,7 @@ import { SendTestWebhooks } from './test-webhooks/send-test-webhook.js';
 import { TestWebhooksConsumer } from './test-webhooks/test-webhooks.consumer.js';
 
 @Module({
-  imports: [CredentialsHeartbeatModule],
+  imports: [OperatorKeysModule],
   controllers: [
     SigningSecretsConsumer,
     SiteWebhooksConsumer,

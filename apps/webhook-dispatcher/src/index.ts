@@ -1,3 +1,4 @@
+import { OperatorKeys1763500000040 } from '@svc/auth';
 import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
@@ -8,5 +9,5 @@ export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig
   config: WebhookDispatcherConfig,
   module: WebhookDispatcherModule,
   // Oldest first. The names never change, because databases store them.
-  migrations: [Schema1763500000500],
+  migrations: [OperatorKeys1763500000040, Schema1763500000500],
 };

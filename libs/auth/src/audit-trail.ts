@@ -3,17 +3,18 @@ import { createParamDecorator, type ExecutionContext, type FactoryProvider } fro
 import type { Administered, EventType } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import type { Transaction } from '@svc/persistence';
-import { adminActorId } from './admin-key.guard.js';
+import { getAdministrator } from './admin-key.guard.js';
 import { readOperator } from './console-operator.js';
 
 /** The author and the request of a change, for the audit log (A10). */
 export interface ChangeAuthor {
   /**
-   * `admin:` and the beginning of the SHA-256 of the administration key, which identifies the key and is not a secret;
-   * `operator:` and the id of an operator in the console; `person:` and the id of a person of a merchant; or `schedule` for the end of a replaced credential.
+   * `operator:` and the id of the operator whose key was sent; `admin:` and the beginning of the SHA-256 of the shared
+   * administration key, which identifies the key and is not a secret; `person:` and the id of a person in the console; or
+   * `schedule` for the end of a replaced credential.
    */
   readonly actor: string;
-  /** `x-request-id` of the response (C8). */
+  /** `x-request-id` of the response (C8), for an operator in the console of the console's response. */
   readonly requestId: string;
 }
 
@@ -24,13 +25,11 @@ export function personAuthor(personId: string, requestId: string): ChangeAuthor 
 
 /**
  * Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the
- * administration key.
+ * key.
  */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
-  const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
-  const operator = readOperator(request.headers);
-  if (operator) return { actor: `operator:${operator.personId}`, requestId: operator.requestId };
-  return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };
+  const { id, headers } = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
+  return { actor: getAdministrator(context), requestId: readOperator(headers)?.requestId ?? id };
 });
 
 /** An action of an administrator, without its author. It never contains a secret. */

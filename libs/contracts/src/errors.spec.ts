@@ -74,6 +74,7 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
   ['credentials.token-malformed', '40', 401, false],
   ['credentials.token-expired', '40', 401, false],
   ['credentials.forbidden', '40', 403, false],
+  ['credentials.shared-key-ended', '40', 403, false],
   ['authentication.failed', '40', 401, false],
   ['authentication.required', '40', 401, false],
   ['resource.not-found', '40', 404, false],

@@ -277,6 +277,12 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message: 'These credentials do not allow this.',
   },
+  'credentials.shared-key-ended': {
+    errorReference: '40',
+    httpStatus: 403,
+    retryable: false,
+    message: 'The shared administration key has ended. Send the key of an operator in x-admin-key.',
+  },
   'authentication.failed': {
     errorReference: '40',
     httpStatus: 401,

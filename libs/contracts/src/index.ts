@@ -26,6 +26,7 @@ export * from './events/credentials.js';
 export * from './events/envelope.js';
 export * from './events/invoices.js';
 export * from './events/merchants.js';
+export * from './events/operators.js';
 export * from './events/partners.js';
 export * from './events/payments.js';
 export * from './events/time-zones.js';

@@ -65,6 +65,7 @@ export const ROUTES: readonly Route[] = [
   { host: 'admin', path: '/admin/v1/merchants', app: 'identity' },
   { host: 'admin', path: '/admin/v1/people', app: 'identity' },
   { host: 'admin', path: '/admin/v1/operators', app: 'identity' },
+  { host: 'admin', path: '/admin/v1/operator-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/organisations', app: 'identity' },
   { host: 'admin', path: '/admin/v1/token-keys', app: 'identity' },
   { host: 'admin', path: '/admin/v1/audit-log', app: 'identity' },

@@ -89,6 +89,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
     200,
   ),
   'auditLog.after': position('`nextAfter` of the previous page.'),
+  'auditLog.before': position('`entryId` of the last entry of the previous page.'),
   'merchants.after': position('`nextAfter` of the previous page.'),
   sealNumber: position('Number of the seal.'),
   'ledger.after': position('Number of the last seal that was verified.'),
@@ -103,6 +104,13 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   'timeline.day': day('UTC, `YYYY-MM-DD`. Required for the last four digits of a card.'),
   'timeline.mode': { description: 'Only this mode.', schema: { type: 'string', enum: ['test', 'live'] } },
   'adminRefunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
+  'openCases.kind': {
+    description: 'Only cases of this kind.',
+    schema: {
+      type: 'string',
+      enum: ['unknownOutcome', 'reversal', 'capture', 'incident', 'refundIncident', 'report'],
+    },
+  },
   'notifications.state': {
     description: 'Only notifications in this state.',
     schema: { type: 'string', enum: [...DELIVERY_STATES] },

@@ -1,5 +1,5 @@
 /** `./svc admin`: calls the administration API only, never a database or a file. */
-import { type Administration, createAdministration } from '../administration-api/administration.ts';
+import { type Administration, createAdministration, readOperatorKey } from '../administration-api/administration.ts';
 import { readJson } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { findServices } from '../platform/services.ts';
@@ -32,7 +32,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
 ];
 
 /** Members of a response that contain a secret. The API returns each secret only once. */
-const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
+const SECRETS = ['operatorKey', 'apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   if (args.length === 0 || ['help', '-h', '--help'].includes(args[0] ?? '')) {
@@ -63,12 +63,19 @@ export function findCommand([first = '', second = '']: readonly string[]): Admin
   throw usageError(`there is no command "admin ${first}"`);
 }
 
-/** A client of the platform at SVC_ADMIN_URL. Without this variable, a client of the platform of the data folder. */
+/**
+ * A client of the platform at SVC_ADMIN_URL. Without this variable, a client of the platform of the data folder. The key is
+ * that of a person, if SVC_OPERATOR_KEY is set.
+ */
 function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
-  const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
+  const { SVC_ADMIN_URL: url } = env;
+  const operatorKey = readOperatorKey(env);
   if (url !== undefined && url !== '') {
+    const key = operatorKey ?? env['SVC_ADMIN_KEY'];
     if (key === undefined || key === '')
-      throw new SvcError('SVC_ADMIN_URL is set: set SVC_ADMIN_KEY too', { hint: 'it is the key of that platform' });
+      throw new SvcError('SVC_ADMIN_URL is set: set SVC_OPERATOR_KEY too', {
+        hint: 'it is your key for that platform; before its first operator set SVC_ADMIN_KEY',
+      });
     if (!URL.canParse(url)) throw new SvcError(`SVC_ADMIN_URL is not a URL: ${url}`);
     return createAdministration(url.replace(/\/$/, ''), key, 'check SVC_ADMIN_URL');
   }
@@ -77,7 +84,7 @@ function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Adminis
     throw new SvcError('the platform has not been started yet', { hint: 'start it with ./svc up' });
   const running = findServices(settings);
   const hint = running === undefined ? 'start the platform with ./svc up' : 'check ./svc status';
-  return createAdministration(urlOf((running ?? settings).ports.admin), secrets.adminKey, hint);
+  return createAdministration(urlOf((running ?? settings).ports.admin), operatorKey ?? secrets.adminKey, hint);
 }
 
 export function adminHelp(): string {
@@ -90,7 +97,8 @@ export function adminHelp(): string {
     'secrets are of mode "test" unless --live is given. Tables show the most important members, amounts in Rand and local',
     'times. --json prints the whole response with cents and UTC, --print <member> only one member.',
     '',
-    'The commands use the platform of this data folder, or the one at SVC_ADMIN_URL with the key SVC_ADMIN_KEY.',
+    'The commands use the platform of this data folder, or the one at SVC_ADMIN_URL. They send your own',
+    'key SVC_OPERATOR_KEY. Before the first operator has one, they send the shared key: of this platform, or SVC_ADMIN_KEY.',
   ].join('\n');
 }
 

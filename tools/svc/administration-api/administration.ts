@@ -16,6 +16,11 @@ export interface Administration {
   text(path: string, accept: string): Promise<string>;
 }
 
+/** The key of a person for the administration API. Undefined if it is not set: then the shared key is sent. */
+export function readOperatorKey({ SVC_OPERATOR_KEY: key }: NodeJS.ProcessEnv): string | undefined {
+  return key === '' ? undefined : key;
+}
+
 const REQUEST_TIMEOUT_MS = 10_000;
 /** The CSV file of all movements of a day can be long. */
 const TEXT_TIMEOUT_MS = 600_000;
@@ -87,7 +92,10 @@ export async function readList(api: Administration, list: string, first: string 
 }
 
 function createError(response: Response, text: string): SvcError {
-  if (response.status === 401) return new SvcError('the administration key is refused');
+  if (response.status === 401)
+    return new SvcError('the administration key is refused', {
+      hint: 'it is not the key of this platform, was revoked or has expired: set SVC_OPERATOR_KEY',
+    });
   const problems = readErrorMessages(text);
   if (problems.length > 0) return new SvcError(`refused (${response.status}): ${problems.join('; ')}`);
   return new SvcError(`the administration API answered ${response.status}`, {

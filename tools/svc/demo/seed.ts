@@ -3,7 +3,12 @@
  * the platform, but changes nothing while demo.json has the data of this database: the APIs return a key only once.
  */
 import { randomBytes } from 'node:crypto';
-import { type Administration, createAdministration, readList } from '../administration-api/administration.ts';
+import {
+  type Administration,
+  createAdministration,
+  readList,
+  readOperatorKey,
+} from '../administration-api/administration.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { SvcError } from '../base/svc-error.ts';
 
@@ -124,8 +129,9 @@ export const DEMO_CUSTOMERS = [
   { email: 'pieter@blue-wallet.example', firstName: 'Pieter', lastName: 'van Wyk' },
 ] as const;
 
-export function connectForDemo(url: string, adminKey: string): Administration {
-  return createAdministration(url, adminKey, 'the demo data could not be created', {
+/** With the key of a person, if SVC_OPERATOR_KEY is set, because the shared key ends with the first operator. */
+export function connectForDemo(url: string, sharedKey: string): Administration {
+  return createAdministration(url, readOperatorKey(process.env) ?? sharedKey, 'the demo data could not be created', {
     patience: PATIENCE,
     notReadySeconds: 30 * PATIENCE,
   });

@@ -29,6 +29,8 @@ type IdentityAction =
   | 'operator-invitation.accepted'
   | 'operator.role-changed'
   | 'operator.removed'
+  | 'operator-key.created'
+  | 'operator-key.revoked'
   | 'person.role-changed'
   | 'person.removed'
   | 'person.sign-in-link-created'

@@ -304,6 +304,29 @@ export class Schema1763500000100 implements MigrationInterface {
       CREATE INDEX operator_invitations_expired ON operator_invitations (expires_at);
       COMMENT ON TABLE operator_invitations IS 'Invitations of operators that are neither accepted nor withdrawn. An accepted invitation is deleted.';
 
+      CREATE TABLE operator_keys (
+        key_id     uuid        PRIMARY KEY,
+        person_id  uuid        NOT NULL,
+        role       text        NOT NULL CONSTRAINT operator_keys_role CHECK (role IN ('viewer', 'operator')),
+        hash       text        NOT NULL CONSTRAINT operator_keys_hash_shape CHECK (hash ~ '^[0-9a-f]{64}$'),
+        prefix     text        NOT NULL CONSTRAINT operator_keys_prefix_length CHECK (length(prefix) BETWEEN 1 AND 32),
+        created_at timestamptz NOT NULL,
+        expires_at timestamptz NOT NULL,
+        revoked_at timestamptz,
+        version    bigint      NOT NULL CONSTRAINT operator_keys_version_positive CHECK (version > 0),
+        CONSTRAINT operator_keys_expires CHECK (expires_at > created_at AND expires_at <= created_at + interval '90 days')
+      );
+      CREATE UNIQUE INDEX operator_keys_hash ON operator_keys (hash);
+      CREATE INDEX operator_keys_of_person ON operator_keys (person_id);
+      CREATE INDEX operator_keys_changing ON operator_keys (role) WHERE role = 'operator';
+      COMMENT ON TABLE operator_keys IS 'Keys of operators for the administration API. Only the SHA-256 of each key is stored. A row is never deleted: after the first key with the role operator the shared key is refused.';
+      COMMENT ON COLUMN operator_keys.person_id IS 'Has no foreign key, because the row remains when the person is removed.';
+      COMMENT ON COLUMN operator_keys.prefix IS 'First characters of the key, so that a person can recognise the key.';
+
+      -- As known_partner_keys: the name that the guard of libs/auth queries.
+      CREATE VIEW known_operator_keys AS
+        SELECT key_id, person_id, role, hash, expires_at, revoked_at IS NOT NULL AS revoked, version FROM operator_keys;
+
       CREATE TABLE mails (
         mail_id     uuid        PRIMARY KEY,
         merchant_id bigint      NOT NULL REFERENCES merchants,
@@ -403,7 +426,7 @@ export class Schema1763500000100 implements MigrationInterface {
       );
       COMMENT ON TABLE audit_log IS 'Append-only log of all changes by administrators and by people of merchants, in all services (A10). It never contains a secret.';
       COMMENT ON COLUMN audit_log.service IS 'The service whose administration API was called.';
-      COMMENT ON COLUMN audit_log.actor IS 'Fingerprint of the administration key that was used, or the id of the person.';
+      COMMENT ON COLUMN audit_log.actor IS 'The operator whose key was used, the fingerprint of the shared administration key, or the person in the console.';
       COMMENT ON COLUMN audit_log.request_id IS 'x-request-id of the response (C8).';
       COMMENT ON COLUMN audit_log.merchant_id IS 'Has no foreign key, because another service may accept the id of a merchant that identity does not know. The entry must not be lost.';
 

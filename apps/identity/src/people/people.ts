@@ -6,6 +6,8 @@ import { AcceptInvitations } from './invitations/accept-invitation.js';
 import { InvitationsConsumer } from './invitations/invitations.consumer.js';
 import { InvitePeople } from './invitations/invite-person.js';
 import { SendMails } from './mails/send-mails.js';
+import { ChangeOperatorKeys } from './operator-keys/change-operator-keys.js';
+import { OperatorKeysController } from './operator-keys/operator-keys.controller.js';
 import { ChangeOperators } from './operators/change-operator.js';
 import { InviteOperators } from './operators/invite-operator.js';
 import { ListOperators } from './operators/list-operators.js';
@@ -46,6 +48,7 @@ export const PEOPLE_CONTROLLERS: Type[] = [
   PersonFactorsController,
   SignInLinksController,
   OperatorsController,
+  OperatorKeysController,
 ];
 
 export const PEOPLE_PROVIDERS: Provider[] = [
@@ -72,5 +75,6 @@ export const PEOPLE_PROVIDERS: Provider[] = [
   InviteOperators,
   ChangeOperators,
   ListOperators,
+  ChangeOperatorKeys,
   DeleteExpiredPeopleData,
 ];

@@ -122,6 +122,23 @@ export const CREDENTIAL_ERROR_HELP = {
     repeat: 'No.',
     where: 'Main API, business API and the hosted page.',
   },
+  'credentials.shared-key-ended': {
+    meaning:
+      'The header `x-admin-key` has the shared administration key. It is refused since the first key of a person with the role operator was created. Nothing was done.',
+    steps: [
+      [
+        'The shared key is still configured, for example in a script.',
+        'Send your own key, which begins with `svc_operator_`.',
+      ],
+      ['You have no key.', 'Ask an operator for one: `./svc admin operator-keys create <your email>`.'],
+      [
+        'All operators or their keys are lost.',
+        'Set `SVC_ADMIN_KEY_RECOVERY_UNTIL` of identity for at most 24 hours, and create a new key.',
+      ],
+    ],
+    repeat: NO_REPEAT,
+    where: 'Administration API.',
+  },
   'authentication.failed': {
     meaning: 'The proof of a person was not accepted. The response is the same whether or not the person exists.',
     steps: [

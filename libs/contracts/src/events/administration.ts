@@ -8,8 +8,9 @@ export interface Administered {
   /** What was done, for example `merchant-account.set`. */
   action: string;
   /**
-   * `admin:` and the beginning of the SHA-256 of the administration key; `person:` and the id of the person; or `schedule`
-   * for the end of a replaced credential.
+   * `operator:` and the id of the operator whose key was sent; `admin:` and the beginning of the SHA-256 of the shared
+   * administration key; `person:` and the id of the person in the console; or `schedule` for the end of a replaced
+   * credential.
    */
   actor: string;
   /** `x-request-id` of the response (C8). */

@@ -46,6 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ListSessionsV1: 'list-sessions.v1',
   MerchantChangedV1: 'merchant.changed.v1',
   OpenPayableV1: 'open-payable.v1',
+  OperatorKeyChangedV1: 'operator-key.changed.v1',
   PartnerKeyChangedV1: 'partner-key.changed.v1',
   PayableClosedV1: 'payable.closed.v1',
   PaymentFailedV1: 'payment.failed.v1',

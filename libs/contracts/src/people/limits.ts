@@ -23,6 +23,10 @@ export const MAX_PEOPLE_MAILS_PER_DAY = 200;
 export const MAX_OPERATORS = 50;
 /** Invitations of operators that are neither accepted nor expired. */
 export const MAX_OPERATOR_INVITATIONS = 50;
+/** Valid keys of an operator for the administration API. */
+export const MAX_KEYS_PER_OPERATOR = 5;
+/** Longest validity of such a key, in days. */
+export const MAX_OPERATOR_KEY_DAYS = 90;
 /** Longest name of a session's device, in characters. */
 export const MAX_DEVICE_NAME_LENGTH = 60;
 /** Roles of a person at all merchants and sites. */

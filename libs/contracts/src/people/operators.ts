@@ -2,7 +2,7 @@
 export const OPERATOR_ROLES = ['viewer', 'operator'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** What a page or a request of operators needs. */
+/** The right that a page or a request of operators needs. */
 export type OperatorRight = 'view' | 'change';
 
 /**

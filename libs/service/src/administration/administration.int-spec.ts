@@ -1,6 +1,14 @@
 /** Requests of operators in the console, as commands, and the state of a service. */
-import { Body, Controller, Get, Inject, Module, Post, UseGuards } from '@nestjs/common';
-import { ADMIN_KEY, AdminKeyGuard, AuditTrail, Author, type ChangeAuthor } from '@svc/auth';
+import { Body, Controller, Get, Module, Post, UseGuards } from '@nestjs/common';
+import {
+  ADMIN_KEY,
+  AdminKeyGuard,
+  AuditTrail,
+  Author,
+  type ChangeAuthor,
+  OperatorKeys1763500000040,
+  OperatorKeysModule,
+} from '@svc/auth';
 import { AdministerPaymentHistoryV1, type AdministrationRequest, type AdministrationResponse } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
@@ -16,8 +24,6 @@ const changes: unknown[] = [];
 @Controller('admin/v1/things')
 @UseGuards(AdminKeyGuard)
 class ThingsController {
-  constructor(@Inject(ADMIN_KEY) readonly key: string) {}
-
   @Get()
   list(): { things: string[] } {
     return { things: ['one'] };
@@ -31,15 +37,21 @@ class ThingsController {
 }
 
 @Module({
+  imports: [OperatorKeysModule],
   controllers: [ThingsController, ...administrationControllers('payment-history')],
   providers: [
-    { provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY },
+    { provide: ADMIN_KEY, useValue: { key: ADMIN_TEST_KEY } },
     { provide: AuditTrail, useValue: { append: () => Promise.resolve() } },
   ],
 })
 class ThingsModule {}
 
-const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };
+const things: ServiceDefinition = {
+  name: 'things',
+  config: ServiceConfig,
+  module: ThingsModule,
+  migrations: [OperatorKeys1763500000040],
+};
 
 let running: TestService;
 beforeAll(async () => {

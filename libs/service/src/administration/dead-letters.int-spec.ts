@@ -1,5 +1,5 @@
 import { Controller, Module } from '@nestjs/common';
-import { ADMIN_KEY, AuditTrail } from '@svc/auth';
+import { ADMIN_KEY, AuditTrail, OperatorKeys1763500000040, OperatorKeysModule } from '@svc/auth';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
@@ -24,9 +24,10 @@ class ThingsConsumer {
 }
 
 @Module({
+  imports: [OperatorKeysModule],
   controllers: [ThingsConsumer, createDeadLettersController('things')],
   providers: [
-    { provide: ADMIN_KEY, useValue: ADMIN_TEST_KEY },
+    { provide: ADMIN_KEY, useValue: { key: ADMIN_TEST_KEY } },
     {
       provide: AuditTrail,
       useValue: { append: (_: unknown, __: unknown, action: unknown) => Promise.resolve(audited.push(action)) },
@@ -35,7 +36,12 @@ class ThingsConsumer {
 })
 class ThingsModule {}
 
-const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };
+const things: ServiceDefinition = {
+  name: 'things',
+  config: ServiceConfig,
+  module: ThingsModule,
+  migrations: [OperatorKeys1763500000040],
+};
 
 let running: TestService;
 beforeAll(async () => {

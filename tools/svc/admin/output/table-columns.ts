@@ -44,6 +44,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     ...['personId', 'name', 'email', 'role'],
     ...[titled('secondFactors', 'second factors'), titled('lastSignInUTCDate', 'last sign-in')],
   ),
+  'operator-keys list': columns(...['keyId', 'email', 'role', 'prefix', 'ended', titled('expiresUTCDate', 'expires')]),
   'operators list invitations': columns(...['invitationId', 'email', 'role', titled('expiresUTCDate', 'expires')]),
   'keys list': columns('keyId', 'mode', 'prefix', 'primary', 'createdUTCDate', revoked),
   'api-tokens list': columns('tokenId', 'mode', 'prefix', 'createdUTCDate', revoked),

@@ -1,8 +1,8 @@
 import type { Transaction } from '@svc/persistence';
 import type { Change } from '../../audit-log/change.js';
 import { cancelMail } from '../mails/mail.repository.js';
-import type { OperatorInvitation } from '../operators/operator.js';
-import { insertOperator } from '../operators/operator.repository.js';
+import type { OperatorInvitation } from '../roles/operator.js';
+import { insertOperator } from '../roles/operator.repository.js';
 import { insertRole } from '../roles/role.repository.js';
 import type { Invitation } from './invitation.repository.js';
 

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChangeAuthor } from '@svc/auth';
-import type { OperatorRole } from '@svc/contracts';
+import { OPERATOR_ROLES, type OperatorRole } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../../audit-log/audit-log.js';
+import { ChangeOperatorKeys } from '../operator-keys/change-operator-keys.js';
 import { deletePersonWithoutRoles, lockPerson } from '../person/person.repository.js';
 import {
   countOperatorsWhoChange,
@@ -12,16 +13,17 @@ import {
   findOperator,
   lockOperators,
   updateOperator,
-} from './operator.repository.js';
+} from '../roles/operator.repository.js';
 
 /**
- * Changes the role of operators, and removes operators. The caller has checked that the author may change operators. A
+ * Changes the role of operators, and removes operators, with the keys that they may no longer have. The caller has checked that the author may change operators. A
  * removed operator without a role at a merchant is deleted with the sessions and second factors.
  */
 @Injectable()
 export class ChangeOperators {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(ChangeOperatorKeys) private readonly keys: ChangeOperatorKeys,
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
@@ -33,10 +35,11 @@ export class ChangeOperators {
       if (before === role) return;
       await updateOperator(tx, { personId, role });
       if (before === 'operator') await requireOperator(tx);
+      const revokedKeys = role === 'viewer' ? await this.keys.revokeOf(tx, personId, ['operator']) : [];
       await this.auditLog.append(tx, author, {
         action: 'operator.role-changed',
         before: { personId, role: before },
-        after: { personId, role },
+        after: { personId, role, revokedKeys },
       });
     });
   }
@@ -50,7 +53,12 @@ export class ChangeOperators {
       await deleteOperator(tx, personId);
       if (role === 'operator') await requireOperator(tx);
       await deletePersonWithoutRoles(tx, personId);
-      await this.auditLog.append(tx, author, { action: 'operator.removed', before: { personId, role } });
+      const revokedKeys = await this.keys.revokeOf(tx, personId, OPERATOR_ROLES);
+      await this.auditLog.append(tx, author, {
+        action: 'operator.removed',
+        before: { personId, role },
+        after: { revokedKeys },
+      });
     });
   }
 }

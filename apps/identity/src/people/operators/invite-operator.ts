@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../../audit-log/audit-log.js';
 import { readEmail } from '../person/input.js';
 import { newToken } from '../person/token.js';
-import { isOperatorByEmail, lockOperators } from './operator.repository.js';
+import { isOperatorByEmail, lockOperators } from '../roles/operator.repository.js';
 import {
   countOtherOperatorInvitations,
   deleteOperatorInvitation,

@@ -3,7 +3,7 @@ import type { OperatorRole, SecondFactor } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { toSecondFactors } from '../person/person.js';
-import { listOperators } from './operator.repository.js';
+import { listOperators } from '../roles/operator.repository.js';
 import { listOperatorInvitations } from './operator-invitation.repository.js';
 
 interface OperatorEntry {

@@ -1,6 +1,6 @@
 import { MAX_OPERATOR_INVITATIONS } from '@svc/contracts';
 import type { EntityManager } from 'typeorm';
-import type { OperatorInvitation } from './operator.js';
+import type { OperatorInvitation } from '../roles/operator.js';
 
 const COLUMNS = `invitation_id AS "invitationId", role AS "operatorRole", email, created_at AS "createdAt",
   expires_at AS "expiresAt"`;

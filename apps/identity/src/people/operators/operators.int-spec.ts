@@ -263,7 +263,7 @@ describe('an operator', () => {
     expect((await people.readAuditLog(null)).at(-1)).toMatchObject({
       action: 'operator.role-changed',
       before: { personId: second.personId, role: 'operator' },
-      after: { personId: second.personId, role: 'viewer' },
+      after: { personId: second.personId, role: 'viewer', revokedKeys: [] },
     });
     expect((await people.admin('PATCH', path, { role: 'owner' })).status).toBe(400);
     expect((await people.admin('PATCH', `${OPERATORS}/${randomUUID()}`, { role: 'viewer' })).status).toBe(404);
@@ -279,6 +279,7 @@ describe('an operator', () => {
     expect((await people.readAuditLog(null)).at(-1)).toMatchObject({
       action: 'operator.removed',
       before: { personId: second.personId, role: 'viewer' },
+      after: { revokedKeys: [] },
     });
   });
 

@@ -25,6 +25,7 @@ test('rows are deleted when they expire, and no earlier', async () => {
   await people.beginSignIn(owner.email);
   await people.send(BeginPasskeySignInV1, { address: ADDRESS });
   await people.inviteByAdministrator(merchantId, newEmail('support'), 'support');
+  await people.admin('POST', '/admin/v1/operators', { email: newEmail('viewer'), role: 'viewer' });
   await people.refusal(BeginSignInV1, { email: owner.email, password: 'wrong horse battery', address: ADDRESS });
   await people.identity.dataSource.query(
     `INSERT INTO mails VALUES (gen_random_uuid(), $1, 'sent', NULL, 1, $2, $2::timestamptz + interval '24 hours')`,
@@ -39,12 +40,12 @@ test('rows are deleted when they expire, and no earlier', async () => {
     const [counts] = await people.identity.dataSource.query(
       `SELECT (SELECT count(*) FROM sign_in_tokens) AS tokens, (SELECT count(*) FROM passkey_challenges) AS challenges,
               (SELECT count(*) FROM sign_in_failures) AS failures, (SELECT count(*) FROM person_sessions) AS sessions,
-              (SELECT count(*) FROM invitations) AS invitations, (SELECT count(*) FROM mails) AS mails`,
+              (SELECT count(*) FROM invitations) AS invitations, (SELECT count(*) FROM operator_invitations) AS operators, (SELECT count(*) FROM mails) AS mails`,
     );
     return counts;
   };
   // A failure is counted for the email and for the address.
-  const all = { tokens: 1, challenges: 1, failures: 2, sessions: 1, invitations: 1, mails: 1 };
+  const all = { tokens: 1, challenges: 1, failures: 2, sessions: 1, invitations: 1, operators: 1, mails: 1 };
   expect(SIGN_IN_MS).toBe(PASSKEY_CHALLENGE_MS);
   expect(await countAfter(SIGN_IN_MS - 1)).toEqual(all);
   expect(await countAfter(SIGN_IN_MS)).toEqual({ ...all, tokens: 0, challenges: 0 });
@@ -54,6 +55,13 @@ test('rows are deleted when they expire, and no earlier', async () => {
   expect(await countAfter(SESSION_MS - 1)).toEqual({ ...later, failures: 0 });
   expect(await countAfter(SESSION_MS)).toEqual({ ...later, failures: 0, sessions: 0 });
   expect(await countAfter(INVITATION_MS - 1)).toEqual({ ...later, failures: 0, sessions: 0 });
-  expect(await countAfter(INVITATION_MS)).toEqual({ ...later, failures: 0, sessions: 0, invitations: 0, mails: 0 });
+  expect(await countAfter(INVITATION_MS)).toEqual({
+    ...later,
+    failures: 0,
+    sessions: 0,
+    invitations: 0,
+    operators: 0,
+    mails: 0,
+  });
   expect(await people.identity.dataSource.query(`SELECT count(*) AS people FROM people`)).toEqual([{ people: 1 }]);
 });

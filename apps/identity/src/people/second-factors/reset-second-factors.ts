@@ -13,7 +13,7 @@ import { deletePasskeys } from '../passkeys/passkey.repository.js';
 import { readLanguage, readScope, readUuid } from '../person/input.js';
 import { toRoleGrant } from '../person/person.js';
 import { lockPerson } from '../person/person.repository.js';
-import { findOperator } from '../operators/operator.repository.js';
+import { findOperator } from '../roles/operator.repository.js';
 import { listRoles } from '../roles/role.repository.js';
 import { AuthenticateActor } from '../sessions/authenticate-actor.js';
 import { deleteSessions } from '../sessions/session.repository.js';

@@ -16,12 +16,12 @@ import { IdentityConfig } from '../../config.js';
 import { PasswordQueue } from '../../users/password-queue.js';
 import { addInvitedRole } from '../invitations/add-invited-role.js';
 import { consumeInvitationsOfEmail } from '../invitations/invitation.repository.js';
-import { lockOperators } from '../operators/operator.repository.js';
 import { consumeOperatorInvitationOfEmail } from '../operators/operator-invitation.repository.js';
 import { readBrowser, readEmail, readToken } from '../person/input.js';
 import { PEOPLE_QUEUE } from '../person/person.js';
 import { findPersonByEmail, insertPerson, lockPerson } from '../person/person.repository.js';
 import { newToken } from '../person/token.js';
+import { lockOperators } from '../roles/operator.repository.js';
 import { StartSession } from '../sessions/start-session.js';
 import { consumeSignInToken, insertSignInToken } from '../sign-in/sign-in-token.repository.js';
 
