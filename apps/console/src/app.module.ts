@@ -32,6 +32,7 @@ import { OperatorController } from './operator/operator.controller.js';
 import { PartnerPagesController } from './operator/partners/partners.controller.js';
 import { ReconciliationPagesController } from './operator/reconciliations/reconciliations.controller.js';
 import { ServicesController } from './operator/services/services.controller.js';
+import { TimelinePagesController } from './operator/timeline/timeline-pages.controller.js';
 import { SearchTimelines } from './operator-timeline/search-timelines.js';
 import { TimelineController } from './operator-timeline/timeline.controller.js';
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
@@ -75,6 +76,7 @@ import { SessionCookie } from './viewer/session-cookie.js';
     MerchantPagesController,
     PartnerPagesController,
     AuditLogPagesController,
+    TimelinePagesController,
     SignInController,
     PasskeySignInController,
     SecondFactorController,

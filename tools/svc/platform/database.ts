@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Steps } from '../base/steps.ts';
 import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migrations-state.ts';
-import { findPostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { startPostgres } from '../postgres/postgres.ts';
+import { findPostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
 import { databaseServers } from '../postgres/servers.ts';

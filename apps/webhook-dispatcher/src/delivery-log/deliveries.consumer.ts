@@ -15,8 +15,8 @@ import {
   MAX_TRACED_DELIVERIES,
   type ResendDelivery,
   ResendDeliveryV1,
-  TraceDeliveriesV1,
   type TracedDelivery,
+  TraceDeliveriesV1,
   type UndeliveredCount,
 } from '@svc/contracts';
 import { canonicalId, Clock, invalidField, isUuid } from '@svc/kernel';

@@ -2,8 +2,8 @@ import { Controller, Inject, type Type } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { operatorHeaders } from '@svc/auth';
 import {
-  ADMINISTRATION_COMMANDS,
   type AdministeredService,
+  ADMINISTRATION_COMMANDS,
   type AdministrationRequest,
   type AdministrationResponse,
   isText,

@@ -49,24 +49,6 @@ export function createDeadLettersController(service: string): Type {
       return this.deadLetters.list({ type, after });
     }
 
-    /** Counts the dead letters in RabbitMQ's queue. The count is 0 if all services run in one process. */
-    @Get('broker')
-    async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
-      return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
-    }
-
-    /**
-     * Passes up to 1 000 dead letters of RabbitMQ to the handlers. Repeat the request while `replayed` is not 0.
-     * Refused dead letters stay in the queue.
-     *
-     * @throws service.not-ready RabbitMQ is unavailable.
-     */
-    @Post('broker/replays')
-    @HttpCode(200)
-    replayFromBroker(@Author() author: ChangeAuthor): Promise<BrokerReplay> {
-      return this.deadLetters.replayFromBroker(auditReplays(this.audit, author, { from: 'broker' }));
-    }
-
     /**
      * Replays a page of 100 dead letters. Repeat the request with `after` while `after` is not null. Dead letters that
      * fail again stay.
@@ -110,4 +92,37 @@ export function createDeadLettersController(service: string): Type {
     }
   }
   return DeadLettersController;
+}
+
+/**
+ * For administrators: the dead letters in RabbitMQ's own queue, which never reached a handler.
+ */
+export function createBrokerDeadLettersController(service: string): Type {
+  @Controller(`admin/v1/dead-letters/${service}/broker`)
+  @UseGuards(AdminKeyGuard)
+  class BrokerDeadLettersController {
+    constructor(
+      @Inject(DeadLetters) private readonly deadLetters: DeadLetters,
+      @Inject(AuditTrail) private readonly audit: AuditTrail,
+    ) {}
+
+    /** Counts the dead letters in RabbitMQ's queue. The count is 0 if all services run in one process. */
+    @Get()
+    async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
+      return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
+    }
+
+    /**
+     * Passes up to 1 000 dead letters of RabbitMQ to the handlers. Repeat the request while `replayed` is not 0.
+     * Refused dead letters stay in the queue.
+     *
+     * @throws service.not-ready RabbitMQ is unavailable.
+     */
+    @Post('replays')
+    @HttpCode(200)
+    replayFromBroker(@Author() author: ChangeAuthor): Promise<BrokerReplay> {
+      return this.deadLetters.replayFromBroker(auditReplays(this.audit, author, { from: 'broker' }));
+    }
+  }
+  return BrokerDeadLettersController;
 }

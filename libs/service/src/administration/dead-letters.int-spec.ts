@@ -5,7 +5,7 @@ import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messagin
 import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
 import { ServiceConfig } from '../configuration/config.js';
 import type { ServiceDefinition } from '../service.js';
-import { createDeadLettersController } from './dead-letters.controller.js';
+import { createBrokerDeadLettersController, createDeadLettersController } from './dead-letters.controller.js';
 
 const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
 const ADMIN_TEST_KEY = 'an administration key for tests 1';
@@ -25,7 +25,7 @@ class ThingsConsumer {
 
 @Module({
   imports: [OperatorKeysModule],
-  controllers: [ThingsConsumer, createDeadLettersController('things')],
+  controllers: [ThingsConsumer, createBrokerDeadLettersController('things'), createDeadLettersController('things')],
   providers: [
     { provide: ADMIN_KEY, useValue: { key: ADMIN_TEST_KEY } },
     {

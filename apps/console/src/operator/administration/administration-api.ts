@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  ADMINISTRATION_COMMANDS,
   type AdministeredService,
+  ADMINISTRATION_COMMANDS,
   type AdministrationRequest,
   appFor,
   canOperate,

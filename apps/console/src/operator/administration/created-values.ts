@@ -10,7 +10,8 @@ export function listCreatedValues(response: unknown, names: readonly string[]): 
     if (found.length >= MAX_VALUES || value === null) return;
     if (typeof value === 'object')
       for (const [name, member] of Object.entries(value)) visit(member, path === '' ? name : `${path} ${name}`);
-    else if (names.some((name) => path.split(' ').includes(name))) found.push([path, String(value as string)]);
+    else if (typeof value === 'string' && names.some((name) => path.split(' ').includes(name)))
+      found.push([path, value]);
   };
   visit(response, '');
   return found;

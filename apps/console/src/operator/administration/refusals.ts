@@ -1,6 +1,6 @@
 import { HttpStatus } from '@nestjs/common';
-import type { PageMessage } from './operator-page.js';
 import { AdministrationRefusal } from './administration-api.js';
+import type { PageMessage } from './operator-page.js';
 
 /** The page after a form: what was done, or why the administration API refused it. Other errors are thrown. */
 export async function describeResult(

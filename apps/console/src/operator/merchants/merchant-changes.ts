@@ -1,6 +1,6 @@
 import type { AdministrationRequest } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
-import { type Form, readField } from '../../layout/forms.js';
+import { readField } from '../../layout/forms.js';
 
 /** A change of a merchant by a form of its page, as a request of the administration API. */
 export interface MerchantChange {
@@ -117,7 +117,7 @@ export function readMerchantChange(name: string, merchantId: number, form: unkno
 }
 
 /** The grants of a merchant with one partner's grant replaced. A grant that allows nothing is removed. */
-export function changeGrants(grants: readonly Grant[], form: Form | unknown): Grant[] {
+export function changeGrants(grants: readonly Grant[], form: unknown): Grant[] {
   const changed = {
     organisationId: text(form, 'organisationId').trim().toLowerCase(),
     vouchers: isChecked(form, 'vouchers'),

@@ -121,107 +121,116 @@ export function renderMerchantPage({ viewer, merchant, accounts, message, create
   });
 }
 
-function Forms({ viewer, merchant }: Pick<MerchantPage, 'viewer' | 'merchant'>) {
-  const { name, minimumAmount, maximumAmount, fees, features } = merchant;
-  const form = (title: string, action: string, button: string, fields: ComponentChildren) => (
+interface FormProps {
+  readonly viewer: OperatorViewer;
+  readonly merchant: Merchant;
+  readonly title: string;
+  readonly action: string;
+  readonly button: string;
+  readonly children: ComponentChildren;
+}
+
+/** A form that changes something of the merchant. */
+function MerchantForm({ viewer, merchant, title, action, button, children }: FormProps) {
+  return (
     <section class="card form">
       <h2>{title}</h2>
       <PostForm viewer={viewer} action={`/operator/merchants/${merchant.merchantId}/${action}`} data-once>
-        {fields}
+        {children}
         <button>{button}</button>
       </PostForm>
     </section>
   );
+}
+
+function Forms(page: Pick<MerchantPage, 'viewer' | 'merchant'>) {
   return (
     <>
-      {form('Owner', 'people', 'Invite the owner', <TextField label="E-mail" name="email" maxLength={254} />)}
-      {form(
-        'New site',
-        'sites',
-        'Create the site',
-        <>
-          <TextField label="Name that payers see" name="name" />
-          <TextField label="The merchant's own reference" name="siteReference" />
-        </>,
-      )}
-      {form('New API key', 'keys', 'Create a key', <ModeChoice />)}
-      {form(
-        'Account at an acquirer',
-        'account',
-        'Set the account',
-        <>
-          <ModeChoice />
-          <TextField label="Account" name="accountReference" />
-          <TextField label="Acquirer (empty: the first one)" name="acquirer" isOptional />
-        </>,
-      )}
-      {form(
-        'Settings',
-        'settings',
-        'Change the settings',
-        <>
-          <TextField label="Name that payers see" name="name" value={name} />
-          <TextField label="New time zone (empty: no change)" name="timeZone" isOptional />
-          <TextField label="Minimum of an edited amount, in cents" name="minimumAmount" value={minimumAmount} />
-          <TextField
-            label="Maximum of an edited amount, in cents (empty: the default)"
-            name="maximumAmount"
-            value={maximumAmount ?? ''}
-            isOptional
-          />
-        </>,
-      )}
-      {form(
-        'Fees of a card payment',
-        'fees',
-        'Change the fees',
-        (['test', 'live'] as const).map((mode) => (
-          <>
-            <TextField
-              label={`Basis points, ${mode} (290 is 2.9 %)`}
-              name={`${mode}BasisPoints`}
-              value={fees[mode]?.basisPoints ?? 0}
-            />
-            <TextField label={`Cents, ${mode}`} name={`${mode}FixedAmount`} value={fees[mode]?.fixedAmount ?? 0} />
-          </>
-        )),
-      )}
-      {form(
-        'Features of the payment page',
-        'features',
-        'Change the features',
-        <>
-          <Checkbox label="Payers may change the amount" name="amountEditable" checked={features.amount?.editable} />
-          <Checkbox label="Payers may add a tip" name="tipEnabled" checked={features.tip?.enabled} />
-          <TextField
-            label="Label of the order reference"
-            name="orderReferenceLabel"
-            value={features.orderReference?.label}
-            isOptional
-          />
-          <Checkbox
-            label="Payers may change the order reference"
-            name="orderReferenceEditable"
-            checked={features.orderReference?.editable}
-          />
-          <Checkbox
-            label="The order reference is required"
-            name="orderReferenceRequired"
-            checked={features.orderReference?.required}
-          />
-        </>,
-      )}
-      {form(
-        'Grant of a partner',
-        'grants',
-        'Set the grant',
-        <>
-          <TextField label="Partner (organisationId)" name="organisationId" maxLength={36} />
-          <Checkbox label="Vouchers" name="vouchers" />
-          <Checkbox label="External payments" name="externalPayments" />
-        </>,
-      )}
+      <MerchantForm {...page} title="Owner" action="people" button="Invite the owner">
+        <TextField label="E-mail" name="email" maxLength={254} />
+      </MerchantForm>
+      <MerchantForm {...page} title="New site" action="sites" button="Create the site">
+        <TextField label="Name that payers see" name="name" />
+        <TextField label="The merchant's own reference" name="siteReference" />
+      </MerchantForm>
+      <MerchantForm {...page} title="New API key" action="keys" button="Create a key">
+        <ModeChoice />
+      </MerchantForm>
+      <MerchantForm {...page} title="Account at an acquirer" action="account" button="Set the account">
+        <ModeChoice />
+        <TextField label="Account" name="accountReference" />
+        <TextField label="Acquirer (empty: the first one)" name="acquirer" isOptional />
+      </MerchantForm>
+      <SettingsForm {...page} />
+      <FeesForm {...page} />
+      <FeaturesForm {...page} />
+      <MerchantForm {...page} title="Grant of a partner" action="grants" button="Set the grant">
+        <TextField label="Partner (organisationId)" name="organisationId" maxLength={36} />
+        <Checkbox label="Vouchers" name="vouchers" />
+        <Checkbox label="External payments" name="externalPayments" />
+      </MerchantForm>
     </>
+  );
+}
+
+function SettingsForm(page: Pick<MerchantPage, 'viewer' | 'merchant'>) {
+  const { name, minimumAmount, maximumAmount } = page.merchant;
+  return (
+    <MerchantForm {...page} title="Settings" action="settings" button="Change the settings">
+      <TextField label="Name that payers see" name="name" value={name} />
+      <TextField label="New time zone (empty: no change)" name="timeZone" isOptional />
+      <TextField label="Minimum of an edited amount, in cents" name="minimumAmount" value={minimumAmount} />
+      <TextField
+        label="Maximum of an edited amount, in cents (empty: the default)"
+        name="maximumAmount"
+        value={maximumAmount ?? ''}
+        isOptional
+      />
+    </MerchantForm>
+  );
+}
+
+function FeesForm(page: Pick<MerchantPage, 'viewer' | 'merchant'>) {
+  const { fees } = page.merchant;
+  return (
+    <MerchantForm {...page} title="Fees of a card payment" action="fees" button="Change the fees">
+      {(['test', 'live'] as const).map((mode) => (
+        <>
+          <TextField
+            label={`Basis points, ${mode} (290 is 2.9 %)`}
+            name={`${mode}BasisPoints`}
+            value={fees[mode]?.basisPoints ?? 0}
+          />
+          <TextField label={`Cents, ${mode}`} name={`${mode}FixedAmount`} value={fees[mode]?.fixedAmount ?? 0} />
+        </>
+      ))}
+    </MerchantForm>
+  );
+}
+
+function FeaturesForm(page: Pick<MerchantPage, 'viewer' | 'merchant'>) {
+  const { amount, tip, orderReference } = page.merchant.features;
+  return (
+    <MerchantForm {...page} title="Features of the payment page" action="features" button="Change the features">
+      <Checkbox label="Payers may change the amount" name="amountEditable" checked={amount?.editable} />
+      <Checkbox label="Payers may add a tip" name="tipEnabled" checked={tip?.enabled} />
+      <TextField
+        label="Label of the order reference"
+        name="orderReferenceLabel"
+        value={orderReference?.label}
+        isOptional
+      />
+      <Checkbox
+        label="Payers may change the order reference"
+        name="orderReferenceEditable"
+        checked={orderReference?.editable}
+      />
+      <Checkbox
+        label="The order reference is required"
+        name="orderReferenceRequired"
+        checked={orderReference?.required}
+      />
+    </MerchantForm>
   );
 }
 

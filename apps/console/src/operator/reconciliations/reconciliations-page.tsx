@@ -136,7 +136,6 @@ function RecordTable({
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (value === null || value === undefined) return null;
-  if (name === 'svcId' || name === 'paymentReference') return <PaymentLink reference={String(value as string)} />;
-  if (typeof value === 'object') return <code>{JSON.stringify(value)}</code>;
-  return <>{String(value as string | number | boolean)}</>;
+  if (typeof value !== 'string') return typeof value === 'number' ? <>{value}</> : <code>{JSON.stringify(value)}</code>;
+  return name === 'svcId' || name === 'paymentReference' ? <PaymentLink reference={value} /> : <>{value}</>;
 }

@@ -1,4 +1,4 @@
-import { canOperate, type AdministeredService } from '@svc/contracts';
+import { type AdministeredService, canOperate } from '@svc/contracts';
 import { PostForm } from '../../layout/form-elements.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { type PageMessage, renderPage } from '../administration/operator-page.js';

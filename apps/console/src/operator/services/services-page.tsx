@@ -1,4 +1,4 @@
-import { ADMINISTRATION_COMMANDS, type AdministeredService } from '@svc/contracts';
+import { type AdministeredService, ADMINISTRATION_COMMANDS } from '@svc/contracts';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { renderPage } from '../administration/operator-page.js';
 import { OperatorTable, UtcTime } from '../administration/operator-table.js';
