@@ -197,6 +197,18 @@ CREATE TABLE known_merchants (
     CONSTRAINT known_merchants_version CHECK ((version > 0))
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_sites (
     site_id bigint NOT NULL,
     version bigint NOT NULL,
@@ -437,6 +449,9 @@ ALTER TABLE ONLY inbox_default
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_sites
     ADD CONSTRAINT known_sites_pkey PRIMARY KEY (site_id);
 
@@ -498,6 +513,10 @@ CREATE UNIQUE INDEX generations_one_building ON generations USING btree (state) 
 
 CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) WHERE (state = 'serving'::text);
 
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
+
 CREATE INDEX known_sites_of_merchant ON known_sites USING btree (merchant_id);
 
 CREATE INDEX payment_requests_newest ON payment_requests USING btree (generation, merchant_id, mode, created_utc_date DESC, invoice_reference DESC);
@@ -510,9 +529,9 @@ CREATE INDEX payments_not_paid ON payments USING btree (generation, merchant_id,
 
 CREATE INDEX payments_of_amount ON payments USING btree (generation, merchant_id, mode, amount, payment_utc_date DESC, payment_reference DESC);
 
-CREATE INDEX payments_of_card ON payments USING btree (generation, merchant_id, mode, last_digits, payment_utc_date DESC, payment_reference DESC) WHERE (last_digits <> ''::text);
+CREATE INDEX payments_of_card ON payments USING btree (generation, last_digits, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE (last_digits <> ''::text);
 
-CREATE INDEX payments_of_code ON payments USING btree (generation, merchant_id, mode, code, payment_utc_date DESC, payment_reference DESC) WHERE (code <> ''::text);
+CREATE INDEX payments_of_code ON payments USING btree (generation, code, merchant_id, mode, payment_utc_date DESC, payment_reference DESC) WHERE (code <> ''::text);
 
 CREATE INDEX payments_of_order ON payments USING btree (generation, merchant_id, mode, lower(order_reference) text_pattern_ops, payment_utc_date DESC, payment_reference DESC) WHERE (order_reference <> ''::text);
 
@@ -566,6 +585,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_console;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_console;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_sites TO svc_console;
 
