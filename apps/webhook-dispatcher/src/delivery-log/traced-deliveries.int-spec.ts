@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MAX_TRACED_DELIVERIES, type TracedDelivery,TraceDeliveriesV1 } from '@svc/contracts';
+import { MAX_TRACED_DELIVERIES, type TracedDelivery, TraceDeliveriesV1 } from '@svc/contracts';
 import { notificationIdOf } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { planOf } from '@svc/testing';
