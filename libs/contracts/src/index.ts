@@ -15,7 +15,7 @@ export * from './commands/people/people.js';
 export * from './commands/people/team.js';
 export * from './commands/settlements.js';
 export * from './commands/show-payment.js';
-export * from './commands/timeline.js';
+export * from './commands/operators/timeline.js';
 export * from './endpoints.js';
 export * from './error-help/catalogue.js';
 export type * from './error-help/error-help.js';

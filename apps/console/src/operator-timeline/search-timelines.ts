@@ -36,7 +36,7 @@ export const MAX_MATCHES = 20;
 /** An operator is on the telephone: a timeline with a missing part is better than a late one. */
 const REPLY_TIMEOUT_MS = 3_000;
 
-/** What each service contributes, in the words of {@link MissingPart}. */
+/** The part of each service in a timeline, as {@link MissingPart} names it. */
 const PARTS = {
   'payment-processor': 'attempts, refunds, disputes, incidents and settlement, and payments without an outcome',
   'hosted-gateway': 'the session',

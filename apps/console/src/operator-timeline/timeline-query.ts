@@ -35,7 +35,7 @@ export function parseTimelineQuery({ find, day, mode }: Readonly<Record<keyof Ti
 
 function isDay(day: unknown): day is string {
   if (typeof day !== 'string' || !DAY.test(day)) return false;
-  const time = new Date(`${day}T00:00:00Z`);
+  const time = new Date(day);
   // 2026-02-30 is parsed as a day of March.
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
 }
@@ -60,7 +60,7 @@ export function interpretTimelineQuery({ find, day }: TimelineQuery, codesUrl: s
 
 /** The first time of the day, and the first time after it; all times without a day. */
 export function rangeOf({ day }: Pick<TimelineQuery, 'day'>): { readonly from: Date; readonly until: Date } {
-  if (day === undefined) return { from: new Date(0), until: new Date('9999-12-31T00:00:00Z') };
-  const from = new Date(`${day}T00:00:00Z`);
+  if (day === undefined) return { from: new Date(0), until: new Date('9999-12-31') };
+  const from = new Date(day);
   return { from, until: new Date(from.getTime() + DAY_MS) };
 }

@@ -116,7 +116,7 @@ function describeReversal(attempt: AttemptRecord): TimelineStep[] {
   ];
 }
 
-/** While the payment waits for the payer or the acquirer, the attempt says so. */
+/** None while the payment waits for the payer or the acquirer: the step of the attempt is open then. */
 function describeOutcome({ payment }: PaymentRecords): TimelineStep[] {
   const { state, modifiedAt, processedAmount, errors } = payment;
   if (state !== 'success' && state !== 'failed') return [];

@@ -1,7 +1,7 @@
-import type { Mode } from '../events/credentials.js';
-import { commandType } from '../events/envelope.js';
-import type { PayableSource } from '../events/payments.js';
-import type { DeliveryWithAttempts } from '../http/hosted-gateway/deliveries.js';
+import type { Mode } from '../../events/credentials.js';
+import { commandType } from '../../events/envelope.js';
+import type { PayableSource } from '../../events/payments.js';
+import type { DeliveryWithAttempts } from '../../http/hosted-gateway/deliveries.js';
 
 /** A fact about a step, for example the acquirer's reference. */
 export interface TimelineDetail {
