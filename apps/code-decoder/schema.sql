@@ -203,6 +203,18 @@ CREATE TABLE known_merchants (
     version bigint NOT NULL
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_partner_keys (
     key_id uuid NOT NULL,
     organisation_id uuid NOT NULL,
@@ -362,6 +374,9 @@ ALTER TABLE ONLY known_api_keys
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_partner_keys
     ADD CONSTRAINT known_partner_keys_pkey PRIMARY KEY (key_id);
 
@@ -412,6 +427,10 @@ CREATE UNIQUE INDEX invoices_one_open ON invoices USING btree (site_id, mode, ex
 
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
+
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
 
 CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
@@ -449,6 +468,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invoices TO svc_code_decoder;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_code_decoder;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_code_decoder;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_code_decoder;
 

@@ -197,6 +197,18 @@ CREATE TABLE known_merchants (
     CONSTRAINT known_merchants_version CHECK ((version > 0))
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_sites (
     site_id bigint NOT NULL,
     version bigint NOT NULL,
@@ -426,6 +438,9 @@ ALTER TABLE ONLY inbox_default
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_sites
     ADD CONSTRAINT known_sites_pkey PRIMARY KEY (site_id);
 
@@ -483,6 +498,10 @@ CREATE INDEX failed_calls_newest ON failed_calls USING btree (merchant_id, mode,
 CREATE UNIQUE INDEX generations_one_building ON generations USING btree (state) WHERE (state = 'building'::text);
 
 CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) WHERE (state = 'serving'::text);
+
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
 
 CREATE INDEX known_sites_of_merchant ON known_sites USING btree (merchant_id);
 
@@ -550,6 +569,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_console;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_console;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_console;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_sites TO svc_console;
 

@@ -233,6 +233,18 @@ CREATE TABLE known_merchants (
     CONSTRAINT known_merchants_time_zones CHECK ((jsonb_typeof(time_zones) = 'array'::text))
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_sites (
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
@@ -482,6 +494,9 @@ ALTER TABLE ONLY known_invoices
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_sites
     ADD CONSTRAINT known_sites_pkey PRIMARY KEY (merchant_id, site_id);
 
@@ -546,6 +561,10 @@ CREATE INDEX known_api_keys_usable ON known_api_keys USING btree (merchant_id, m
 
 CREATE UNIQUE INDEX known_invoices_by_code ON known_invoices USING btree (code);
 
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
+
 CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
 
 CREATE INDEX known_webhook_secrets_usable ON known_webhook_secrets USING btree (merchant_id, site_id, mode) WHERE (NOT revoked);
@@ -604,6 +623,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_hosted_gateway;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_invoices TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_hosted_gateway;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_hosted_gateway;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_sites TO svc_hosted_gateway;
 

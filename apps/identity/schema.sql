@@ -222,6 +222,33 @@ CREATE TABLE invitations (
     CONSTRAINT invitations_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    prefix text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    version bigint NOT NULL,
+    CONSTRAINT operator_keys_expires CHECK (((expires_at > created_at) AND (expires_at <= (created_at + '90 days'::interval)))),
+    CONSTRAINT operator_keys_hash_shape CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT operator_keys_prefix_length CHECK (((length(prefix) >= 1) AND (length(prefix) <= 32))),
+    CONSTRAINT operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text]))),
+    CONSTRAINT operator_keys_version_positive CHECK ((version > 0))
+);
+
+CREATE VIEW known_operator_keys AS
+ SELECT operator_keys.key_id,
+    operator_keys.person_id,
+    operator_keys.role,
+    operator_keys.hash,
+    operator_keys.expires_at,
+    (operator_keys.revoked_at IS NOT NULL) AS revoked,
+    operator_keys.version
+   FROM operator_keys;
+
 CREATE TABLE partner_credentials (
     credential_id uuid NOT NULL,
     ordinal bigint NOT NULL,
@@ -345,6 +372,25 @@ CREATE SEQUENCE migrations_id_seq
 
 ALTER SEQUENCE migrations_id_seq OWNED BY migrations.id;
 
+CREATE TABLE operator_invitations (
+    invitation_id uuid NOT NULL,
+    token_hash text NOT NULL,
+    role text NOT NULL,
+    email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT operator_invitations_email_length CHECK (((length(email) >= 3) AND (length(email) <= 254))),
+    CONSTRAINT operator_invitations_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text]))),
+    CONSTRAINT operator_invitations_token_hash_shape CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE operators (
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT operators_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE organisations (
     organisation_id uuid NOT NULL,
     name text NOT NULL,
@@ -429,6 +475,7 @@ CREATE TABLE person_sessions (
     set_up_required boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     authenticated_at timestamp with time zone NOT NULL,
+    last_active_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT person_sessions_browser_shape CHECK ((browser ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT person_sessions_device CHECK ((num_nulls(device_name, device_address) = ANY (ARRAY[0, 2]))),
@@ -628,6 +675,21 @@ ALTER TABLE ONLY mails
 ALTER TABLE ONLY merchants
     ADD CONSTRAINT merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY operator_invitations
+    ADD CONSTRAINT operator_invitations_email UNIQUE (email);
+
+ALTER TABLE ONLY operator_invitations
+    ADD CONSTRAINT operator_invitations_pkey PRIMARY KEY (invitation_id);
+
+ALTER TABLE ONLY operator_invitations
+    ADD CONSTRAINT operator_invitations_token UNIQUE (token_hash);
+
+ALTER TABLE ONLY operator_keys
+    ADD CONSTRAINT operator_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY operators
+    ADD CONSTRAINT operators_pkey PRIMARY KEY (person_id);
+
 ALTER TABLE ONLY organisations
     ADD CONSTRAINT organisations_pkey PRIMARY KEY (organisation_id);
 
@@ -737,6 +799,14 @@ CREATE INDEX mails_expired ON mails USING btree (expires_at);
 
 CREATE INDEX mails_of_merchant ON mails USING btree (merchant_id, expires_at);
 
+CREATE INDEX operator_invitations_expired ON operator_invitations USING btree (expires_at);
+
+CREATE INDEX operator_keys_changing ON operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX operator_keys_hash ON operator_keys USING btree (hash);
+
+CREATE INDEX operator_keys_of_person ON operator_keys USING btree (person_id);
+
 CREATE UNIQUE INDEX partner_credentials_hash ON partner_credentials USING btree (hash);
 
 CREATE INDEX partner_credentials_of_owner ON partner_credentials USING btree (organisation_id, kind, ordinal);
@@ -798,6 +868,9 @@ ALTER TABLE ONLY invitations
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(merchant_id);
 
+ALTER TABLE ONLY operators
+    ADD CONSTRAINT operators_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id);
+
 ALTER TABLE ONLY partner_credentials
     ADD CONSTRAINT partner_credentials_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(organisation_id);
 
@@ -855,6 +928,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE invitations TO svc_identity;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE operator_keys TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_identity;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE partner_credentials TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_identity;
@@ -876,6 +953,10 @@ GRANT USAGE ON SEQUENCE merchants_merchant_id_seq TO svc_identity;
 GRANT SELECT ON TABLE migrations TO svc_identity;
 
 GRANT USAGE ON SEQUENCE migrations_id_seq TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE operator_invitations TO svc_identity;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE operators TO svc_identity;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE organisations TO svc_identity;
 

@@ -177,6 +177,18 @@ CREATE TABLE known_api_keys (
     CONSTRAINT known_api_keys_site CHECK (((kind = 'site'::text) = (site_id IS NOT NULL)))
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_sites (
     merchant_id bigint NOT NULL,
     site_id bigint NOT NULL,
@@ -335,6 +347,9 @@ ALTER TABLE ONLY inbox_default
 ALTER TABLE ONLY known_api_keys
     ADD CONSTRAINT known_api_keys_pkey PRIMARY KEY (key_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_sites
     ADD CONSTRAINT known_sites_pkey PRIMARY KEY (merchant_id, site_id);
 
@@ -376,6 +391,10 @@ CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) W
 
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
 
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
+
 CREATE INDEX known_sites_challenge_payers ON known_sites USING btree (site_id) WHERE challenge_payers;
 
 CREATE INDEX notifications_kept_since ON notifications USING btree (kept_since);
@@ -410,6 +429,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_merchant_retrieval;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_merchant_retrieval;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_merchant_retrieval;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_merchant_retrieval;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_sites TO svc_merchant_retrieval;
 

@@ -139,6 +139,18 @@ CREATE TABLE inbox_default (
     occurred_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_partner_keys (
     key_id uuid NOT NULL,
     organisation_id uuid NOT NULL,
@@ -299,6 +311,9 @@ ALTER TABLE ONLY inbox
 ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_partner_keys
     ADD CONSTRAINT known_partner_keys_pkey PRIMARY KEY (key_id);
 
@@ -335,6 +350,10 @@ CREATE UNIQUE INDEX generations_one_building ON generations USING btree (state) 
 
 CREATE UNIQUE INDEX generations_one_serving ON generations USING btree (state) WHERE (state = 'serving'::text);
 
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
+
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
 
 CREATE INDEX payments_of_customer ON payments USING btree (generation, organisation_id, mode, customer_key, payment_utc_date, reference);
@@ -365,6 +384,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE generations TO svc_payment_history;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_payment_history;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_payment_history;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_payment_history;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_payment_history;
 

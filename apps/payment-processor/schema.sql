@@ -436,6 +436,18 @@ CREATE TABLE known_merchants (
     CONSTRAINT known_merchants_time_zones CHECK (((jsonb_typeof(time_zones) = 'array'::text) AND ((jsonb_array_length(time_zones) >= 1) AND (jsonb_array_length(time_zones) <= 100))))
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE known_partner_keys (
     key_id uuid NOT NULL,
     organisation_id uuid NOT NULL,
@@ -977,6 +989,9 @@ ALTER TABLE ONLY known_customers
 ALTER TABLE ONLY known_merchants
     ADD CONSTRAINT known_merchants_pkey PRIMARY KEY (merchant_id);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY known_partner_keys
     ADD CONSTRAINT known_partner_keys_pkey PRIMARY KEY (key_id);
 
@@ -1130,6 +1145,10 @@ CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
 
 CREATE UNIQUE INDEX known_api_keys_hash ON known_api_keys USING btree (hash);
+
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
 
 CREATE UNIQUE INDEX known_partner_keys_hash ON known_partner_keys USING btree (hash);
 
@@ -1337,6 +1356,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_api_keys TO svc_payment_process
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_customers TO svc_payment_processor;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_merchants TO svc_payment_processor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_payment_processor;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_partner_keys TO svc_payment_processor;
 

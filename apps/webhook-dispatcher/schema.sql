@@ -226,6 +226,18 @@ CREATE TABLE inbox_default (
     occurred_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE known_operator_keys (
+    key_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    role text NOT NULL,
+    hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked boolean NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT known_operator_keys_hash_form CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT known_operator_keys_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text])))
+);
+
 CREATE TABLE migrations (
     id integer NOT NULL,
     "timestamp" bigint NOT NULL,
@@ -394,6 +406,9 @@ ALTER TABLE ONLY inbox
 ALTER TABLE ONLY inbox_default
     ADD CONSTRAINT inbox_default_pkey PRIMARY KEY (message_id, occurred_at);
 
+ALTER TABLE ONLY known_operator_keys
+    ADD CONSTRAINT known_operator_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
 
@@ -425,6 +440,10 @@ CREATE INDEX deferred_events_due ON deferred_events USING btree (type, next_atte
 CREATE INDEX event_log_order ON ONLY event_log USING btree (txid, "position");
 
 CREATE INDEX event_log_default_txid_position_idx ON event_log_default USING btree (txid, "position");
+
+CREATE INDEX known_operator_keys_changing ON known_operator_keys USING btree (role) WHERE (role = 'operator'::text);
+
+CREATE UNIQUE INDEX known_operator_keys_hash ON known_operator_keys USING btree (hash);
 
 CREATE INDEX notifications_due_of_merchant ON notifications USING btree (merchant_id, endpoint, next_attempt_at) WHERE (state = 'pending'::text);
 
@@ -475,6 +494,8 @@ GRANT SELECT,INSERT ON TABLE event_log TO svc_webhook_dispatcher;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE heartbeats TO svc_webhook_dispatcher;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE inbox TO svc_webhook_dispatcher;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE known_operator_keys TO svc_webhook_dispatcher;
 
 GRANT SELECT ON TABLE migrations TO svc_webhook_dispatcher;
 
