@@ -1,4 +1,4 @@
-export * from './commands/administration.js';
+export * from './commands/operators/administration.js';
 export * from './commands/books.js';
 export * from './commands/charge.js';
 export * from './commands/credentials.js';
@@ -10,7 +10,7 @@ export * from './commands/payer-context.js';
 export * from './commands/payment-page/receipts.js';
 export * from './commands/payment-page/payment-requests.js';
 export * from './commands/refunds.js';
-export * from './commands/reported-payments.js';
+export * from './commands/operators/reported-payments.js';
 export * from './commands/people/people.js';
 export * from './commands/people/team.js';
 export * from './commands/settlements.js';

@@ -68,7 +68,7 @@ test('an older transaction in another database delays no event', async () => {
   await relay.start();
   await commit((tx) => events.append(tx, newThingEvent('a')));
   await waitForDeliveries(1);
-  await waitUntil('the cursor to move', DEADLINE_MS, () => relay.isCaughtUp());
+  expect(await waitUntil('the cursor to move', DEADLINE_MS, () => relay.isCaughtUp())).toBe(true);
   await olderTransaction.end();
 });
 

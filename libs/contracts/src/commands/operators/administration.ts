@@ -1,5 +1,5 @@
-import { commandType } from '../events/envelope.js';
-import type { SERVICE_MESSAGES } from '../service-messages.js';
+import { commandType } from '../../events/envelope.js';
+import type { SERVICE_MESSAGES } from '../../service-messages.js';
 
 /** An operator of the platform, as the console has authenticated the person. */
 export interface AdministeringOperator {
