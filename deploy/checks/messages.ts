@@ -54,10 +54,10 @@ function readMessagesOf(app: string, commands: ReadonlySet<string>): ServiceMess
   const mentionedNames = toMessageNames(
     source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
   );
-  // If the code mentions a message and does not handle it, the code sends it.
-  const sent = mentionedNames.filter((name) => ![...consumes, ...answers].includes(name));
-  const publishes = sent.filter((name) => !commands.has(name));
-  const requests = sent.filter((name) => commands.has(name));
+  // If the code mentions a message outside the decorator of its handler, the code sends it. The console also sends a command
+  // to itself. An event that is handled may be mentioned for another reason.
+  const publishes = mentionedNames.filter((name) => !commands.has(name) && !consumes.includes(name));
+  const requests = mentionedNames.filter((name) => commands.has(name));
   return { publishes, consumes: sortUnique(consumes), answers: sortUnique(answers), requests };
 }
 

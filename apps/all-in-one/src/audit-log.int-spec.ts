@@ -267,6 +267,7 @@ function deadLetterCalls(service: string): [string, ExpectedCall][] {
   const prepare = async (): Promise<Ids> => ({ messageId: await insertDeadLetter(service) });
   return [
     [`${path}/:messageId/replay`, { actions: ['dead-letter.replayed'], prepare }],
+    [`DELETE /dead-letters/${service}/:messageId`, { actions: ['dead-letter.dropped'], prepare }],
     [`${path}/replays`, { actions: ['dead-letters.replayed'], prepare: () => prepare().then(prepare) }],
     [
       `${path}/broker/replays`,

@@ -26,6 +26,12 @@ export const accountingCommands = [
     'GET /disputes/incidents#incidents',
   ),
   command(
+    'open-cases list [--kind=…]',
+    'lists charges, captures and reversals without an outcome, and contradictions of acquirers',
+    async (api, { kind }) =>
+      ((await api.call('GET', `/open-cases${formatQuery({ kind })}`)) as { cases: unknown }).cases,
+  ),
+  command(
     'settlements show <merchantId> <day> [--to=…] [--site=…] [--live] [--csv] [--bom]',
     "shows a merchant's statement of a day of its time zone (e.g. 2026-11-20); --to: of all days up to this one; --csv: each movement; --bom: for Excel",
     async (api, { merchantId, day: from, to, site: siteId, csv, bom, json, ...input }) => {

@@ -71,6 +71,14 @@ export const messageCommands = [
       ),
   ),
   command(
+    'dead-letters drop <service> <messageId>',
+    'deletes a dead letter whose effect is not wanted any more, without handling it',
+    (api, { service, messageId }) => api.call('DELETE', `${deadLettersPath(service)}/${encodeURIComponent(messageId)}`),
+  ),
+  command('status', 'shows the version, the lag and the dead letters of each service', async (api) =>
+    Promise.all(CONSUMERS.map((service) => api.call('GET', `/status/${service}`))),
+  ),
+  command(
     'dead-letters broker <service>',
     'shows the number of messages dead-lettered by RabbitMQ, and the oldest',
     async (api, { service }) => {
