@@ -110,8 +110,7 @@ function toEndpoint({ method, path }: Operation): string {
 
 function withoutParameterNames(endpoint: string): string {
   return endpoint
-    .replace(/dead-letters\/[\w-]+/, 'dead-letters/:')
-    .replace('dead-letters/:}', 'dead-letters/:')
+    .replace(/(dead-letters|status)\/\{?[\w-]+\}?/, '$1/:')
     .replaceAll(/\{\w+\}|:\w+|\*/g, ':')
     .replace('{service}', ':');
 }

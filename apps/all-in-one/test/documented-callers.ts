@@ -284,6 +284,7 @@ async function createAdministrator(api: MainApi): Promise<DocumentedCaller> {
       },
     },
     reasonsForFailure: {
+      deadLettersDrop: 'there are no dead letters',
       deadLettersReplay: 'there are no dead letters',
       ledgerDay: 'the day is not closed',
       ledgerSeal: 'the numbers of seals begin with 1',
