@@ -243,7 +243,8 @@ export class AlertDrill {
     if (kind === 'rabbitmqctl') return rabbitmqctl(this.platform, ...args);
     const { code, output } = await this.platform.svc(...args);
     // A reconciliation that finds a difference and a status that is not ready exit with 1, and have their tables.
-    if (code !== 0 && !/^\.\/svc (?:admin reconcile|status)/.test(text)) throw new Error(`${text} failed (${code}):\n${output}`);
+    if (code !== 0 && !/^\.\/svc (?:admin reconcile|status)/.test(text))
+      throw new Error(`${text} failed (${code}):\n${output}`);
     return output;
   }
 

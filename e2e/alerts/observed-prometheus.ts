@@ -57,7 +57,11 @@ export class ObservedPrometheus {
       return file;
     });
     const global = { scrape_interval: INTERVAL, evaluation_interval: INTERVAL };
-    const config = { ...createPrometheusConfig(readSettings(ROOT, this.platform.env(), ROOT), 'distributed'), global, rule_files: files };
+    const config = {
+      ...createPrometheusConfig(readSettings(ROOT, this.platform.env(), ROOT), 'distributed'),
+      global,
+      rule_files: files,
+    };
     writeFileSync(this.file, JSON.stringify(config));
     process.kill(this.pid, 'SIGHUP');
     // Prometheus writes the configuration that it has accepted as YAML.
