@@ -86,6 +86,7 @@ describe('a transfer', () => {
     settlement_line_id: `kind = 'acquirerFee', settlement_line_id = '${randomUUID()}'`,
     dispute_report_id: `kind = 'dispute', dispute_report_id = '${randomUUID()}'`,
     attempt_id: `kind = 'reversal', attempt_id = '${randomUUID()}'`,
+    forgotten_charge_id: `kind = 'reversal', forgotten_charge_id = '${randomUUID()}'`,
     mode: `mode = 'live'`,
     merchant_id: `merchant_id = 1002`,
     txid: `txid = '1'`,
