@@ -9,7 +9,7 @@ export * from './commands/payer-context.js';
 export * from './commands/payment-page/receipts.js';
 export * from './commands/payment-page/payment-requests.js';
 export * from './commands/refunds.js';
-export * from './commands/reported-payments.js';
+export * from './commands/payment-page/reported-payments.js';
 export * from './commands/people/people.js';
 export * from './commands/people/team.js';
 export * from './commands/settlements.js';

@@ -87,7 +87,9 @@ test('after a restore, payment-processor reads the successful payments among its
   const processing = await pay({ merchantId, state: 'processing', processedAmount: 0 });
   const ofPartner = await pay({
     merchantId,
-    partner: { organisationId: randomUUID(), customer: { id: randomUUID() } } as PaymentSnapshot['partner'],
+    partner: { organisationId: randomUUID(), customer: { id: randomUUID() } } as unknown as NonNullable<
+      PaymentSnapshot['partner']
+    >,
   });
   const unlisted = await pay({ merchantId });
   const request = {

@@ -1,5 +1,5 @@
-import type { Mode } from '../events/credentials.js';
-import { commandType } from '../events/envelope.js';
+import type { Mode } from '../../events/credentials.js';
+import { commandType } from '../../events/envelope.js';
 
 /** Maximum number of references in a request. */
 export const MAX_REPORTED_PAYMENTS = 100;
