@@ -4,7 +4,7 @@
  * the platform accepts a payment again.
  *
  * This drill takes many minutes and needs PostgreSQL 15 of Debian, so `./svc test` does not run it. Run it with
- * `./svc npm run drill -- restore`. It prints the table of docs/backup.md.
+ * `./svc npm run drill -- restore`. It prints a table for docs/backup.md.
  */
 import { randomUUID } from 'node:crypto';
 import { type CreatedSession, MerchantClient } from '@svc/sdk';

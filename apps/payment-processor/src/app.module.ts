@@ -98,16 +98,17 @@ import { AdyenNotificationsController } from './reports/adyen-notifications.cont
 import { ApplyReport } from './reports/apply-report.js';
 import { ApplyReports } from './reports/apply-reports.js';
 import { ReportRepository } from './reports/report.repository.js';
+import { RestoreGate } from './restore-gate/restore-gate.js';
+import { UnfinishedPaymentRepository } from './restore-gate/unfinished-payment.repository.js';
 import { FindForgottenMovements } from './restores/find-forgotten-movements.js';
 import { FindReports } from './restores/find-reports.js';
 import { ForgottenChargeRepository } from './restores/forgotten-charges/forgotten-charge.repository.js';
+import { ReverseForgottenCharges } from './restores/forgotten-charges/reverse-forgotten-charges.js';
 import { OpenAfterRestore } from './restores/open-after-restore.js';
 import { RepairAfterRestore } from './restores/repair-after-restore.js';
 import { RestoreRepository } from './restores/restore.repository.js';
-import { RestoreGate } from './restores/restore-gate.js';
 import { RestoreStatusQuery } from './restores/restore-status.query.js';
 import { RestoresController } from './restores/restores.controller.js';
-import { ReverseForgottenCharges } from './restores/forgotten-charges/reverse-forgotten-charges.js';
 import { ReturnedPayersController } from './returned-payers/returned-payers.controller.js';
 import { ReversalRepository } from './reversals/reversal.repository.js';
 import { AdminSettlementReportsController } from './settlement-reports/admin-settlement-reports.controller.js';
@@ -273,6 +274,7 @@ import { VerificationRepository } from './verifications/verification.repository.
     RecentApprovals,
     WatchSite,
     UnconfiguredAcquirersQuery,
+    UnfinishedPaymentRepository,
     VelocityChecks,
     VelocityCounterRepository,
     VelocityEnds,

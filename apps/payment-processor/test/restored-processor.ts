@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import { Restores } from '@svc/messaging';
 import { httpClient } from '@svc/testing';
-import { RestoreGate } from '../src/restores/restore-gate.js';
+import { RestoreGate } from '../src/restore-gate/restore-gate.js';
 import { type Processor, startProcessor } from './processor.js';
 
 const ADMIN_KEY = 'an administration key for tests 1';

@@ -9,7 +9,7 @@ import { PaymentProcessorConfig } from '../config.js';
 import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
-import { RestoreGate } from '../restores/restore-gate.js';
+import { RestoreGate } from '../restore-gate/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { type FingerprintedCard, VelocityGuard } from '../velocity/velocity-guard.js';
 import { type PayerVerification, VerificationRepository } from '../verifications/verification.repository.js';

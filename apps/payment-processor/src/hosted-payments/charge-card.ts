@@ -13,7 +13,7 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
-import { RestoreGate } from '../restores/restore-gate.js';
+import { RestoreGate } from '../restore-gate/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { VelocityGuard } from '../velocity/velocity-guard.js';
 

@@ -25,7 +25,7 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
-import { RestoreGate } from '../restores/restore-gate.js';
+import { RestoreGate } from '../restore-gate/restore-gate.js';
 import type { PaymentChecks } from '../velocity/velocity-checks.js';
 import { VelocityGuard } from '../velocity/velocity-guard.js';
 import {

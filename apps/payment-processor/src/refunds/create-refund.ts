@@ -4,7 +4,7 @@ import type { AuthenticatedMerchant } from '@svc/auth';
 import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, describeCents, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
-import { RestoreGate } from '../restores/restore-gate.js';
+import { RestoreGate } from '../restore-gate/restore-gate.js';
 import { RecoverRefunds } from './recover-refunds.js';
 import { computeFingerprint, findRefundRefusal, limitRefunds, refundableAmount, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';

@@ -12,8 +12,8 @@ import { FindForgottenMovements } from './find-forgotten-movements.js';
 import { FindReports } from './find-reports.js';
 import { ForgottenChargeRepository } from './forgotten-charges/forgotten-charge.repository.js';
 import { type ForgottenMovement, planRepair, type UnresolvedReason } from './forgotten-charges/forgotten-movement.js';
-import { RestoreRepository } from './restore.repository.js';
 import { ReverseForgottenCharges } from './forgotten-charges/reverse-forgotten-charges.js';
+import { RestoreRepository } from './restore.repository.js';
 
 /** A movement of money for a person to decide. */
 export interface UnresolvedMovement {

@@ -1,17 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ReportedPayment } from '@svc/contracts';
 import { Clock, findUuidTime, newUuid } from '@svc/kernel';
-import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
+import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { insertAttempts, insertPayments, joinMerchant, siteReferenceOf } from '../payments/accept-payment.query.js';
 import { rowFromAttempt } from '../payments/attempt.repository.js';
+import { FIRST_NEW_VERSION } from '../restore-gate/unfinished-payment.repository.js';
 import type { ForgottenMovement } from './forgotten-charges/forgotten-movement.js';
-
-/**
- * Added to the versions of unfinished payments, and first version of recorded payments. Other services keep the newest
- * version: a payment gets a version at each change, and no payment has a hundred changes.
- */
-const FIRST_NEW_VERSION = 1_000;
 
 /** Restores, and the rows that replace forgotten payments and refunds. */
 @Injectable()
@@ -20,32 +15,6 @@ export class RestoreRepository {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
-
-  /**
-   * Once for each restore: gives unfinished payments and their payables versions above all that were published and then
-   * forgotten, so that other services accept the outcomes. Restarts the age of attempts, because an attempt that looks
-   * old would be reversed, although the forgotten outcome may have been a success.
-   */
-  async prepare(restoreId: string): Promise<void> {
-    const now = this.clock.now();
-    await inTransaction(this.dataSource, async (tx) => {
-      const inserted = await tx.query<unknown[]>(
-        `INSERT INTO restore_repairs (restore_id, prepared_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING restore_id`,
-        [restoreId, now],
-      );
-      if (inserted.length === 0) return;
-      await tx.query(
-        `WITH payment AS (UPDATE payments SET version = version + ${FIRST_NEW_VERSION}
-                           WHERE payment_id IN (${UNFINISHED_PAYMENTS}) RETURNING payable_id)
-         UPDATE payables SET version = version + ${FIRST_NEW_VERSION} WHERE payable_id IN (SELECT payable_id FROM payment)`,
-      );
-      await tx.query(
-        `UPDATE attempts SET started_at = $1, queries = 0, next_query_at = $1
-          WHERE next_query_at IS NOT NULL AND state IN ('started', 'unknown')`,
-        [now],
-      );
-    });
-  }
 
   /** The keys among these that belong to attempts, refunds or charges that are reversed. The keys are UUIDs. */
   async findKnownKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
@@ -119,10 +88,6 @@ export class RestoreRepository {
     ]);
   }
 }
-
-/** By two partial indexes, of open attempts and of open verifications. */
-const UNFINISHED_PAYMENTS = `
-  SELECT payment_id FROM attempts WHERE next_query_at IS NOT NULL UNION SELECT payment_id FROM verifications WHERE open`;
 
 const RECORD_CHARGE = namedStatement(`WITH payable AS (
          UPDATE payables SET state = 'reserved', holder = $paymentId, payment_count = greatest(payment_count, $paymentCount::int),

@@ -9,7 +9,7 @@ import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { PaymentOutcomes } from '../payments/payment-outcomes.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
-import { RestoreGate } from '../restores/restore-gate.js';
+import { RestoreGate } from '../restore-gate/restore-gate.js';
 import { VelocityEnds } from '../velocity/velocity-ends.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { Restores } from '@svc/messaging';
-import { RestoreRepository } from './restore.repository.js';
+import { UnfinishedPaymentRepository } from './unfinished-payment.repository.js';
 
 /**
  * Refuses everything that moves money or creates a payment while a restore of this database is open, because the bank may
@@ -11,13 +11,13 @@ import { RestoreRepository } from './restore.repository.js';
 export class RestoreGate implements OnModuleInit {
   constructor(
     @Inject(Restores) private readonly restores: Restores,
-    @Inject(RestoreRepository) private readonly repository: RestoreRepository,
+    @Inject(UnfinishedPaymentRepository) private readonly payments: UnfinishedPaymentRepository,
   ) {}
 
   /** Before the jobs of this service start: they end unfinished payments, whose versions must be new for other services. */
   async onModuleInit(): Promise<void> {
     const restore = await this.restores.findOpen();
-    if (restore) await this.repository.prepare(restore.restoreId);
+    if (restore) await this.payments.prepare(restore.restoreId);
   }
 
   async isClosed(): Promise<boolean> {
