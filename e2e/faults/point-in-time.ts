@@ -7,8 +7,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmS
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
 import pg from 'pg';
-import { findPostgresBinaries } from '../../tools/svc/postgres/postgres-binaries.ts';
 import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
+import { findPostgresBinaries } from '../../tools/svc/postgres/postgres-binaries.ts';
 import { stopPostgres } from '../../tools/svc/postgres/postgres-process.ts';
 import { type Platform, ROOT, run } from '../platform/platform.js';
 

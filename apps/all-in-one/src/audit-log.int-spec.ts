@@ -5,15 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { AuditTrail } from '@svc/auth';
-import {
-  CredentialsHeartbeatV1,
-  MerchantChangedV1,
-  MESSAGING_SERVICES,
-  PaymentHistoryAdministeredV1,
-  type PeopleList,
-} from '@svc/contracts';
-import { DeadLetters, Restores } from '@svc/messaging';
-import { anEvent, waitUntil } from '@svc/testing';
+import { MESSAGING_SERVICES, type PeopleList } from '@svc/contracts';
+import { DeadLetters } from '@svc/messaging';
+import { waitUntil } from '@svc/testing';
+import { beginRestore, insertDeadLetter } from '../test/administered-rows.js';
 import { TwoMerchants } from '../test/hosted-callers.js';
 import { addSecondFactor, ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 
@@ -227,11 +222,11 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
     },
   },
   'POST /reconciliations': { body: () => ({}), actions: ['reconciliation.requested'] },
-  'POST /restores/repair': { body: () => ({}), actions: ['restore.repaired'], prepare: () => beginRestore(false) },
+  'POST /restores/repair': { body: () => ({}), actions: ['restore.repaired'], prepare: () => beginRestore(api, false) },
   'POST /restores/open': {
     body: () => ({ acceptsDifferences: true }),
     actions: ['restore.opened'],
-    prepare: () => beginRestore(true),
+    prepare: () => beginRestore(api, true),
   },
   'POST /notifications/:id/replay': { actions: ['notification.replayed'] },
   'POST /notifications/replays': {
@@ -244,27 +239,9 @@ const EXPECTED_CALLS: Readonly<Record<string, ExpectedCall>> = {
   ...Object.fromEntries(MESSAGING_SERVICES.flatMap(deadLetterCalls)),
 };
 
-/** A restore of payment-processor's database, as the script and the next start record it. Closes the one before. */
-async function beginRestore(isRepaired: boolean): Promise<Ids> {
-  const { superuser, service } = api.service('payment-processor');
-  await superuser.query(`UPDATE restores SET closed_at = $1 WHERE closed_at IS NULL`, [api.clock.now()]);
-  const { rows } = await superuser.query<{ id: string }>(
-    `INSERT INTO restores (restored_to, marked_at, replays_requested_at, replayed_at) VALUES ($1, $1, $1, $1)
-     RETURNING restore_id AS id`,
-    [api.clock.now()],
-  );
-  await superuser.query(
-    `INSERT INTO restore_repairs (restore_id, prepared_at, repaired_at, unresolved) VALUES ($1, $2, $3, $4)`,
-    [rows[0]!.id, api.clock.now(), isRepaired ? api.clock.now() : null, isRepaired ? 0 : null],
-  );
-  // This process has seen before that no restore is open.
-  Object.assign(service.app.get(Restores), { isOpen: true });
-  return {};
-}
-
 function deadLetterCalls(service: string): [string, ExpectedCall][] {
   const path = `POST /dead-letters/${service}`;
-  const prepare = async (): Promise<Ids> => ({ messageId: await insertDeadLetter(service) });
+  const prepare = async (): Promise<Ids> => ({ messageId: await insertDeadLetter(api, service) });
   return [
     [`${path}/:messageId/replay`, { actions: ['dead-letter.replayed'], prepare }],
     [`DELETE /dead-letters/${service}/:messageId`, { actions: ['dead-letter.dropped'], prepare }],
@@ -281,26 +258,6 @@ function deadLetterCalls(service: string): [string, ExpectedCall][] {
       },
     ],
   ];
-}
-
-/** Inserts a dead letter that the service handles without an error. */
-async function insertDeadLetter(service: string): Promise<string> {
-  const entry = { action: 'a', actor: 'admin:x', requestId: randomUUID(), after: {} };
-  const timeZones = [{ zone: 'UTC' }];
-  const merchant = { merchantId: 1, name: 'M', features: {}, minimumAmount: 1, grants: [], fees: {}, timeZones };
-  const event =
-    service === 'identity'
-      ? anEvent(PaymentHistoryAdministeredV1, 'aggregate', 1, entry)
-      : service === 'console'
-        ? anEvent(MerchantChangedV1, 'aggregate', 1, merchant)
-        : anEvent(CredentialsHeartbeatV1, 'aggregate', 1, {});
-  await api
-    .service(service)
-    .superuser.query(
-      `INSERT INTO dead_letters (message_id, type, envelope, error, deliveries, failed_at) VALUES ($1, $2, $3, 'error', 5, $4)`,
-      [event.id, event.type, JSON.stringify(event), api.clock.now()],
-    );
-  return event.id;
 }
 
 const fillPath = (path: string, values: Ids): string =>

@@ -57,6 +57,8 @@ import { VerifyLedger } from './ledger/verify-ledger.js';
 import { MerchantCalendarQuery } from './merchants/merchant-calendar.query.js';
 import { MerchantTermsQuery } from './merchants/merchant-terms.query.js';
 import { MerchantsConsumer } from './merchants/merchants.consumer.js';
+import { OpenCasesController } from './open-cases/open-cases.controller.js';
+import { OpenCasesQuery } from './open-cases/open-cases.query.js';
 import { CustomersConsumer } from './partner-payments/customers.consumer.js';
 import { MakePayment } from './partner-payments/make-payment.js';
 import { PartnerPaymentRepository } from './partner-payments/partner-payment.repository.js';
@@ -64,8 +66,6 @@ import { PartnerPaymentsController } from './partner-payments/partner-payments.c
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
 import { ClosePayable } from './payables/close-payable.js';
-import { OpenCasesController } from './open-cases/open-cases.controller.js';
-import { OpenCasesQuery } from './open-cases/open-cases.query.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
 import { PayablesConsumer } from './payables/payables.consumer.js';

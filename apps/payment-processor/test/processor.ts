@@ -42,8 +42,8 @@ import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
 import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
-import { ReverseForgottenCharges } from '../src/restores/forgotten-charges/reverse-forgotten-charges.js';
 import { ApplyReports } from '../src/reports/apply-reports.js';
+import { ReverseForgottenCharges } from '../src/restores/forgotten-charges/reverse-forgotten-charges.js';
 import { ReadSettlementReports } from '../src/settlement-reports/read-settlement-reports.js';
 import { encryptCard } from './encrypted-card.js';
 

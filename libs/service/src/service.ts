@@ -92,9 +92,9 @@ export async function startService<C extends ServiceConfig>(
   const relay = new Relay(dataSource, broker, clock, log);
   const transport = new Transport(definition.name, broker, dataSource, clock, log, definition.maxBatchWaitMs);
   const restores = new Restores(dataSource, clock);
-  const closesRestore = definition.opensAfterRestore !== 'by-administrator';
-  const replayAfterRestore = new ReplayAfterRestore(restores, transport, log, closesRestore);
+  const replayAfterRestore = newReplayAfterRestore(definition, { restores, transport, log });
   const directPublisher = new DirectPublisher(broker, log);
+  const deadLetters = new DeadLetters(dataSource, transport.eventHandlers, rabbitMq?.deadLetters);
   events.onCommitted = (types) => relay.nudge(types);
   events.publishDirectly = (envelopes) => directPublisher.publish(envelopes);
 
@@ -116,10 +116,7 @@ export async function startService<C extends ServiceConfig>(
       { provide: Restores, useValue: restores },
       { provide: Transport, useValue: transport },
       { provide: Commands, useValue: new Commands(broker) },
-      {
-        provide: DeadLetters,
-        useValue: new DeadLetters(dataSource, transport.eventHandlers, rabbitMq?.deadLetters),
-      },
+      { provide: DeadLetters, useValue: deadLetters },
     ],
   });
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
@@ -129,9 +126,7 @@ export async function startService<C extends ServiceConfig>(
   await app.startAllMicroservices();
   await rabbitMq?.checkPermissions();
   await app.getHttpAdapter().getInstance().ready();
-  const stopObserving = observeMetrics(['svc.build.info'], (observe) =>
-    observe('svc.build.info', 1, { service: definition.name, version: VERSION }),
-  );
+  const stopObserving = observeVersion(definition.name);
 
   return {
     name: definition.name,
@@ -150,6 +145,17 @@ export async function startService<C extends ServiceConfig>(
       await rabbitMq?.close();
     },
   };
+}
+
+function observeVersion(service: string): () => void {
+  return observeMetrics(['svc.build.info'], (observe) => observe('svc.build.info', 1, { service, version: VERSION }));
+}
+
+function newReplayAfterRestore(
+  { opensAfterRestore }: Pick<ServiceDefinition, 'opensAfterRestore'>,
+  { restores, transport, log }: { restores: Restores; transport: Transport; log: ServiceLog },
+): ReplayAfterRestore {
+  return new ReplayAfterRestore(restores, transport, log, opensAfterRestore !== 'by-administrator');
 }
 
 /** Returns undefined if SVC_AMQP_URL is not set, because all services then run in this process. */

@@ -14,8 +14,8 @@ import { onBoardingCommands } from './on-boarding-commands.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
-import { timelineCommand } from './timeline/timeline-command.ts';
 import { restoreCommands } from './restore-commands.ts';
+import { timelineCommand } from './timeline/timeline-command.ts';
 
 /** The commands, in the order of the help. */
 export const ADMIN_COMMANDS: readonly AdminCommand[] = [

@@ -193,7 +193,7 @@ test('the metrics count open disputes, and tell the nearest deadline that is not
   ]);
   const readDeadlines = async (): Promise<Map<unknown, unknown>> => {
     const read = await gauges.read('svc.disputes.nearest.deadline');
-    return new Map(read.map(({ value, attributes: { mode, stage } }) => [`${mode} ${stage}`, value]));
+    return new Map(read.map(({ value, attributes: { mode, stage } }) => [`${String(mode)} ${String(stage)}`, value]));
   };
   const MONTH = 31 * 86_400;
   const deadlines = await readDeadlines();
