@@ -55,7 +55,8 @@ async function insertAttempt(state: AttemptState): Promise<string> {
   const attemptId = randomUUID();
   const ended = !['started', 'unknown', 'reversing'].includes(state);
   await processor.dataSource.query(
-    `INSERT INTO attempts VALUES ($1, $2, 'simulated', 'account-1', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, NULL,
+    `INSERT INTO attempts (attempt_id, payment_id, acquirer, account, state, acquirer_reference, started_at, ended_at, queries, queried_at, next_query_at)
+     VALUES ($1, $2, 'simulated', 'account-1', $3, NULL, now(), CASE WHEN $4::boolean THEN now() END, 0, NULL,
        CASE WHEN NOT $4 THEN now() + interval '1 year' END)`,
     [attemptId, await insertPayment('processing'), state, ended],
   );

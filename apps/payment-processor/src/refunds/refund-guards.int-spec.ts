@@ -189,7 +189,7 @@ describe('the refund list for administrators', () => {
     expect(response.body.refunds).toEqual([
       {
         ...body,
-        ...{ merchantId, siteId: 5001, mode: 'test', reason: 'broken', acquirer: 'simulated' },
+        ...{ merchantId, siteId: 5001, mode: 'test', currencyISOCode: 'ZAR', reason: 'broken', acquirer: 'simulated' },
         acquirerReference: expect.any(String),
         endedUTCDate: processor.clock.nowISO(),
         ...{ queries: 0, incidents: 0 },
