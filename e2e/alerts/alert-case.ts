@@ -6,7 +6,7 @@ export type Values = Readonly<Record<string, string>>;
 export interface Caused {
   /** After the alert fires: values for the commands. A command without its values is not run. */
   readonly values?: Values | (() => Promise<Values>);
-  /** What a person repairs outside the platform, before the commands of "Do". */
+  /** The repair by a person outside the platform, before the commands of "Do". */
   readonly repair?: () => Promise<unknown>;
   /** After the commands of "Do": what the runbook says in words, for example that a person pays again. */
   readonly afterwards?: () => Promise<unknown>;

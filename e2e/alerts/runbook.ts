@@ -16,7 +16,7 @@ const KINDS: readonly (readonly [start: RegExp, kind: CommandKind])[] = [
   [/^rabbitmqctl /, 'rabbitmqctl'],
   [/^SELECT /, 'sql'],
 ];
-/** Words in capitals that stand for a value. SQL has capitals too, so its placeholder is `pid`. */
+/** Words in capitals in place of a value. SQL has capitals too, so its placeholder is `pid`. */
 const PLACEHOLDER = /\bYYYY-MM-DD\b|\b[A-Z]{4,}\b/g;
 const SQL_PLACEHOLDER = /(?<=backend\()pid(?=\))/g;
 

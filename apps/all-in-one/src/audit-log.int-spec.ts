@@ -8,7 +8,7 @@ import { AuditTrail } from '@svc/auth';
 import { MESSAGING_SERVICES, type PeopleList } from '@svc/contracts';
 import { DeadLetters } from '@svc/messaging';
 import { waitUntil } from '@svc/testing';
-import { beginRestore, insertDeadLetter } from '../test/administered-rows.js';
+import { beginRestore, insertDeadLetter } from '../test/audit-log/administered-rows.js';
 import { TwoMerchants } from '../test/hosted-callers.js';
 import { addSecondFactor, ADMIN_KEY, type ApiResponse, type MainApi, startMainApi } from '../test/main-api.js';
 

@@ -14,7 +14,7 @@ import { onBoardingCommands } from './on-boarding-commands.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
-import { restoreCommands } from './restore-commands.ts';
+import { restoreCommands } from './restore/restore-commands.ts';
 import { timelineCommand } from './timeline/timeline-command.ts';
 
 /** The commands, in the order of the help. */

@@ -22,7 +22,7 @@ describe('the ports of a platform', () => {
   it('are all different', () => {
     const { services, ownDatabases, ...others } = planPorts(undefined);
     const ports = [others, services, ownDatabases].flatMap((group) => Object.values(group));
-    expect(ports).toHaveLength(12 + 2 * SERVICES.length);
+    expect(ports).toHaveLength(13 + 2 * SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
 

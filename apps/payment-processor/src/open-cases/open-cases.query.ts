@@ -33,7 +33,7 @@ export interface OpenCase {
   readonly acquirerReference: string | null;
   /** State of the charge, the refund or the capture; the effect of a report. */
   readonly state: string;
-  /** What the acquirer answered, or the note of a report. */
+  /** The answer of the acquirer, or the note of a report. */
   readonly detail: string | null;
 }
 

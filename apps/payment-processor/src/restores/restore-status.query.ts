@@ -78,4 +78,4 @@ const STATUS = `
                                                    (SELECT max(ended_at) FROM attempts WHERE started_at >= r.marked_at),
                                                    (SELECT max(ended_at) FROM refunds WHERE ended_at >= r.marked_at))) AS "agreeingDays"
     FROM restores r LEFT JOIN restore_repairs repair ON repair.restore_id = r.restore_id
-   ORDER BY r.marked_at DESC LIMIT 1`;
+   ORDER BY r.closed_at IS NULL DESC, r.marked_at DESC LIMIT 1`;

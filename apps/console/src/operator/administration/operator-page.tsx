@@ -12,7 +12,7 @@ interface OperatorPage {
   readonly children: ComponentChildren;
 }
 
-/** What happened before the page. */
+/** The result of the form that was sent before the page. */
 export interface PageMessage {
   readonly kind: 'done' | 'problem';
   readonly text: string;

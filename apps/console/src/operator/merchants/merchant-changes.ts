@@ -127,7 +127,7 @@ export function changeGrants(grants: readonly Grant[], form: unknown): Grant[] {
   return changed.vouchers || changed.externalPayments ? [...others, changed] : others;
 }
 
-/** What a partner may report for a merchant. */
+/** The reports that a partner may send for a merchant. */
 export interface Grant {
   readonly organisationId: string;
   readonly vouchers: boolean;

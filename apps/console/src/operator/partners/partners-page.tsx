@@ -72,7 +72,7 @@ interface PartnerPage {
   readonly keys: readonly PartnerCredential[];
   readonly apiTokens: readonly PartnerCredential[];
   readonly message?: PageMessage | undefined;
-  /** What a form created, shown once. */
+  /** The secrets that a form created, shown once. */
   readonly created?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 

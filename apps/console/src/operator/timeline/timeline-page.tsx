@@ -6,7 +6,7 @@ import { type PageMessage, renderPage } from '../administration/operator-page.js
 import { formatCents, OperatorTable, UtcTime } from '../administration/operator-table.js';
 import { MerchantLink } from '../links.js';
 
-/** What the operator typed, as text. */
+/** The fields of the search, as text. */
 export interface TimelineChoice {
   readonly find: string;
   readonly day: string;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CredentialsHeartbeatV1, MerchantChangedV1, PaymentHistoryAdministeredV1 } from '@svc/contracts';
 import { Restores } from '@svc/messaging';
 import { anEvent } from '@svc/testing';
-import type { MainApi } from './main-api.js';
+import type { MainApi } from '../main-api.js';
 
 /** A restore of payment-processor's database, as the script and the next start record it. Closes the one before. */
 export async function beginRestore(api: MainApi, isRepaired: boolean): Promise<Readonly<Record<string, string>>> {

@@ -1,5 +1,5 @@
-import type { Administration } from '../administration-api/administration.ts';
-import { command } from './command.ts';
+import type { Administration } from '../../administration-api/administration.ts';
+import { command } from '../command.ts';
 
 interface Restore {
   readonly daysToReconcile: readonly string[];
