@@ -20,7 +20,7 @@ const selectDirectly = (condition: string): string => `
   SELECT * FROM payments t WHERE t.generation = ${SERVING_GENERATION} AND ${condition} AND ${IN_TIME} LIMIT ${MAX_READ}`;
 
 /**
- * Looks at each merchant and mode, a few microseconds each: an operator searches rarely, and an index of order numbers of all
+ * One look-up in the index for each merchant and mode: an operator searches rarely, and an index of order numbers of all
  * merchants would cost each payment.
  */
 const SELECT_ORDERS = `
