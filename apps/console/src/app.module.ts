@@ -33,8 +33,8 @@ import { PartnerPagesController } from './operator/partners/partners.controller.
 import { ReconciliationPagesController } from './operator/reconciliations/reconciliations.controller.js';
 import { ServicesController } from './operator/services/services.controller.js';
 import { TimelinePagesController } from './operator/timeline/timeline-pages.controller.js';
-import { SearchTimelines } from './operator-timeline/search-timelines.js';
-import { TimelineController } from './operator-timeline/timeline.controller.js';
+import { SearchTimelines } from './operator/timeline/search-timelines.js';
+import { TimelineController } from './operator/timeline/timeline.controller.js';
 import { PasskeyOrigin } from './passkeys/passkey-origin.js';
 import { CustomerController } from './payment/customer.controller.js';
 import { FindDeliveries } from './payment/find-deliveries.js';

@@ -1,6 +1,6 @@
 import { FactList } from '../../layout/layout.js';
-import type { FoundSubject, TimelineSearch } from '../../operator-timeline/timeline.js';
-import { MissingParts, TimelineTable } from '../../operator-timeline/timeline-table.js';
+import type { FoundSubject, TimelineSearch } from './timeline.js';
+import { MissingParts, TimelineTable } from './timeline-table.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { type PageMessage, renderPage } from '../administration/operator-page.js';
 import { formatCents, OperatorTable, UtcTime } from '../administration/operator-table.js';

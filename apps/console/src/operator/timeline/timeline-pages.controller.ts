@@ -3,8 +3,8 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingOperator, PageController } from '../../access/access.guard.js';
 import { sendPage } from '../../layout/page-sender.js';
-import { SearchTimelines } from '../../operator-timeline/search-timelines.js';
-import { parseTimelineQuery } from '../../operator-timeline/timeline-query.js';
+import { SearchTimelines } from './search-timelines.js';
+import { parseTimelineQuery } from './timeline-query.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { renderTimelinePage } from './timeline-page.js';
 

@@ -1,6 +1,6 @@
 import type { TimelineDetail } from '@svc/contracts';
-import { formatAmount } from '../languages/format.js';
-import { Notice } from '../layout/layout.js';
+import { formatAmount } from '../../languages/format.js';
+import { Notice } from '../../layout/layout.js';
 import type { MissingPart, OperatorTimeline, TimelineEntry } from './timeline.js';
 
 /** Pages of operators are in English only, so amounts have its decimal mark. */

@@ -1,7 +1,7 @@
 import type { TimelineSubject } from '@svc/contracts';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
-import { SERVING_GENERATION } from '../read-model/read-model.js';
+import { SERVING_GENERATION } from '../../read-model/read-model.js';
 import { rangeOf, type TimelineQuery, type TimelineTerm } from './timeline-query.js';
 
 /** An order number such as "1" can belong to payments of many merchants, so only so many are read and sorted. */

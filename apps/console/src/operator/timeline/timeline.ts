@@ -1,7 +1,7 @@
 import type { TimelineStep, TimelineSubject, TracedDelivery } from '@svc/contracts';
 import { describeStep } from '@svc/kernel';
-import type { PaymentDetails } from '../payment/find-payment.query.js';
-import { buildTimeline, type TimelineEvent } from '../payment/timeline.js';
+import type { PaymentDetails } from '../../payment/find-payment.query.js';
+import { buildTimeline, type TimelineEvent } from '../../payment/timeline.js';
 
 /** A payment, session or invoice with the names of its merchant and site. */
 export interface FoundSubject extends TimelineSubject {

@@ -17,7 +17,7 @@ import {
   type TestConsole,
   type TestMerchant,
   withOrder,
-} from '../../test/console.js';
+} from '../../../test/console.js';
 import { MAX_MATCHES } from './search-timelines.js';
 import type { TimelineSearch } from './timeline.js';
 

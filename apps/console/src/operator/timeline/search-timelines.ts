@@ -14,9 +14,9 @@ import {
 import { DomainError, listDeliveryIds } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { ConsoleConfig } from '../config.js';
-import { MerchantRepository } from '../merchants/merchant.repository.js';
-import { findPayment, type PaymentDetails } from '../payment/find-payment.query.js';
+import { ConsoleConfig } from '../../config.js';
+import { MerchantRepository } from '../../merchants/merchant.repository.js';
+import { findPayment, type PaymentDetails } from '../../payment/find-payment.query.js';
 import { findSubjects } from './find-subjects.query.js';
 import {
   describeCopy,
