@@ -27,12 +27,15 @@ const MODULES: Readonly<Record<string, object>> = {
 };
 
 /**
- * Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`.
+ * Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`, or of a
+ * table of commands, such as `ADMINISTRATION_COMMANDS`.
  */
 const MESSAGE_NAMES = new Map(
-  Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]) =>
-    /V\d+$/.test(constant) ? [[constant, (value as { name: string }).name] as const] : [],
-  ),
+  Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]) => {
+    if (/V\d+$/.test(constant)) return [[constant, [(value as { name: string }).name]] as const];
+    if (!/_COMMANDS$/.test(constant)) return [];
+    return [[constant, Object.values(value as Record<string, { name: string }>).map(({ name }) => name)] as const];
+  }),
 );
 
 /** Reads the messages of every deployed service that has any. */
@@ -52,7 +55,7 @@ function readMessagesOf(app: string, commands: ReadonlySet<string>): ServiceMess
   const consumes = handlers.filter(({ isEvent }) => isEvent).map(({ name }) => name);
   const answers = handlers.flatMap(toCommand);
   const mentionedNames = toMessageNames(
-    source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g),
+    source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+(?:V\d+|_COMMANDS))\b/g),
   );
   // If the code mentions a message outside the decorator of its handler, the code sends it. The console also sends a command
   // to itself. An event that is handled may be mentioned for another reason.
@@ -107,5 +110,5 @@ function sortUnique(names: readonly string[]): string[] {
 
 /** Lists the names of all event types and commands. */
 export function listAllMessages(): string[] {
-  return sortUnique([...MESSAGE_NAMES.values()]);
+  return sortUnique([...MESSAGE_NAMES.values()].flat());
 }

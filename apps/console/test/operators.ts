@@ -10,7 +10,7 @@ type Answer = WholeAnswer | object;
 
 const isWhole = (answer: Answer): answer is WholeAnswer => 'statusCode' in answer && 'body' in answer;
 
-/** What each route of the administration API answers, by `METHOD /path`, without the query. */
+/** The answer of each route of the administration API, by `METHOD /path`, without the query. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'GET /open-cases': { cases: [] },
   'GET /refunds': { refunds: [] },

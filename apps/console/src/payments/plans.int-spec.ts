@@ -51,7 +51,7 @@ function planOfList({ scope = ALL, filters = {}, search }: Listed): Promise<stri
 const inOrder = (columns: readonly string[]): string => columns.map((column) => `\\(\\(?${column}\\)?.* `).join('AND ');
 /** The generation, merchant and mode that begin each index, then the other columns of the condition. */
 const condition = (...columns: string[]): string => inOrder(['merchant_id', 'mode', ...columns]);
-/** The indexes of searches begin with what is searched, because operators search without a merchant. */
+/** The indexes of codes and cards begin with what is searched, because operators search without a merchant. */
 const searched = (column: string): string => inOrder([column, 'merchant_id', 'mode']);
 
 describe('a page of the list begins at its position in an index, in the order of the page', () => {
@@ -71,7 +71,7 @@ describe('a page of the list begins at its position in an index, in the order of
     ['of a code', 'payments_of_code', { search: [{ kind: 'code', value: '1' }] }, searched('code')],
     ['of a card', 'payments_of_card', { search: [{ kind: 'card', value: '4242' }] }, searched('last_digits')],
     ['of an amount', 'payments_of_amount', { search: [{ kind: 'amount', value: 100 }] }, condition('amount')],
-    ['of an order', 'payments_of_order', { search: [{ kind: 'order', value: 'a' }] }, searched('lower')],
+    ['of an order', 'payments_of_order', { search: [{ kind: 'order', value: 'a' }] }, condition('lower')],
     ['of a customer', 'payments_with_customer', { search: [{ kind: 'customer', value: 'a' }] }, condition('lower')],
   ])('%s', async (_, index, listed, indexCondition) => {
     const plan = await planOfList(listed);

@@ -39,15 +39,19 @@ export interface OpenCase {
 
 /** Longest list of a kind. */
 const MAX_OF_KIND = 100;
-const UNKNOWN_AFTER_MS = 60_000;
-const CAPTURE_AFTER_MS = 24 * 60 * 60_000;
+/** Waiting for an acquirer is a case only after this time. All other kinds are cases at once. */
+const OPEN_AFTER_MS: Readonly<Partial<Record<OpenCaseKind, number>>> = {
+  unknownOutcome: 60_000,
+  reversal: 60_000,
+  capture: 24 * 60 * 60_000,
+};
 const FAILED_CAPTURE_MS = 31 * 24 * 60 * 60_000;
 
 const OF_PAYMENT = `p.payment_reference AS "svcId", y.merchant_id AS "merchantId", y.mode, a.acquirer`;
 const PAYMENT = `JOIN attempts a ON a.attempt_id = c.attempt_id JOIN payments p ON p.payment_id = a.payment_id
   JOIN payables y ON y.payable_id = p.payable_id`;
 
-/** $1 is the time that the kind needs, see below. */
+/** $1: cases since this time or earlier. $2 of `capture`: failed since this time. The partial index of reports needs its own condition. */
 const STATEMENTS: Readonly<Record<OpenCaseKind, string>> = {
   unknownOutcome: `
     SELECT c.started_at AS since, ${OF_PAYMENT}, c.acquirer_reference AS "acquirerReference", c.state, c.queries || ' queries' AS detail
@@ -104,8 +108,7 @@ export class OpenCasesQuery {
 
   private async listKind(kind: OpenCaseKind): Promise<OpenCase[]> {
     const now = this.clock.now().getTime();
-    const before = { unknownOutcome: UNKNOWN_AFTER_MS, reversal: UNKNOWN_AFTER_MS, capture: CAPTURE_AFTER_MS };
-    const parameters = [new Date(now - (kind in before ? before[kind as keyof typeof before] : 0))];
+    const parameters = [new Date(now - (OPEN_AFTER_MS[kind] ?? 0))];
     if (kind === 'capture') parameters.push(new Date(now - FAILED_CAPTURE_MS));
     const rows = await this.dataSource.query<Row[]>(STATEMENTS[kind], parameters);
     return rows.map(({ since, ...row }) => ({ kind, sinceUTCDate: since.toISOString(), ...row }));

@@ -4,6 +4,7 @@ import { inTransaction, type Transaction } from '@svc/persistence';
 import type { DataSource } from 'typeorm';
 import type { BrokerDeadLetters, BrokerReplay } from '../broker/broker.js';
 import type { EventHandler } from '../consumer/consumer.js';
+import { countUnhandled, type UnhandledCounts } from '../consumer/count-unhandled.js';
 import { failureCause } from '../consumer/failure-cause.js';
 import { messageValidator } from '../validation/message-validator.js';
 
@@ -43,8 +44,6 @@ type AuditReplay = (tx: Transaction, letter: Pick<DeadLetter, 'messageId' | 'typ
 
 const NO_AUDIT: AuditReplay = () => Promise.resolve();
 
-/** Counting ends at this number, so that a full table does not make the query slow. */
-const MAX_COUNTED = 10_000;
 const PAGE_SIZE = 200;
 const REPLAY_PAGE_SIZE = 100;
 
@@ -114,12 +113,8 @@ export class DeadLetters {
   }
 
   /** Number of dead letters, and of events that wait for a lock or an earlier event. Each count ends at 10 000. */
-  async count(): Promise<{ readonly deadLetters: number; readonly deferred: number }> {
-    const [counts] = await this.dataSource.query<[{ deadLetters: number; deferred: number }]>(
-      `SELECT (SELECT count(*) FROM (SELECT 1 FROM dead_letters LIMIT ${MAX_COUNTED}) AS counted) AS "deadLetters",
-              (SELECT count(*) FROM (SELECT 1 FROM deferred_events LIMIT ${MAX_COUNTED}) AS counted) AS deferred`,
-    );
-    return counts;
+  count(): Promise<UnhandledCounts> {
+    return countUnhandled(this.dataSource);
   }
 
   /**

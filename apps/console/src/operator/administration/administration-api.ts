@@ -1,15 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  AdministerCodeDecoderV1,
-  AdministerConsoleV1,
   type AdministeredService,
-  AdministerHostedGatewayV1,
-  AdministerIdentityV1,
-  AdministerMerchantRetrievalV1,
-  AdministerPaymentHistoryV1,
-  AdministerPaymentProcessorV1,
-  AdministerWebhookDispatcherV1,
-  type ADMINISTRATION_COMMANDS,
+  ADMINISTRATION_COMMANDS,
   type AdministrationRequest,
   appFor,
   canOperate,
@@ -19,18 +11,6 @@ import { Commands } from '@svc/messaging';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 
 type Method = AdministrationRequest['method'];
-
-/** Named one by one, so that the permissions of the console at RabbitMQ are compared with this code. */
-const COMMANDS: typeof ADMINISTRATION_COMMANDS = {
-  identity: AdministerIdentityV1,
-  'payment-processor': AdministerPaymentProcessorV1,
-  'hosted-gateway': AdministerHostedGatewayV1,
-  'webhook-dispatcher': AdministerWebhookDispatcherV1,
-  'code-decoder': AdministerCodeDecoderV1,
-  'payment-history': AdministerPaymentHistoryV1,
-  'merchant-retrieval': AdministerMerchantRetrievalV1,
-  console: AdministerConsoleV1,
-};
 
 /** A refusal of the administration API, with its messages, which an operator may read. */
 export class AdministrationRefusal extends Error {
@@ -61,7 +41,7 @@ export class AdministrationApi {
     const service = appFor('admin', `/admin/v1${path.split('?')[0]!}`, method) as AdministeredService | undefined;
     if (service === undefined) throw new Error(`No service has the administration route ${path}`);
     const { personId } = viewer.session;
-    const response = await this.commands.request(COMMANDS[service], {
+    const response = await this.commands.request(ADMINISTRATION_COMMANDS[service], {
       operator: { personId, mayChange: canOperate(viewer.operatorRole, 'change') },
       requestId: viewer.actor.requestId,
       method,

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { PostForm } from '../../layout/form-elements.js';
 import { FactList } from '../../layout/layout.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
+import { CreatedValues } from '../administration/created-values.js';
 import { ModeChoice } from '../administration/mode-choice.js';
 import { type PageMessage, renderPage } from '../administration/operator-page.js';
 import { OperatorTable, TextField, UtcTime } from '../administration/operator-table.js';
@@ -52,7 +53,7 @@ interface MerchantPage {
   readonly merchant: Merchant;
   readonly accounts: MerchantAccounts;
   readonly message?: PageMessage | undefined;
-  /** What a change created, shown once: secrets, or the link of an invitation. */
+  /** Secrets and links that a form created, shown once. */
   readonly created?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
@@ -65,12 +66,7 @@ export function renderMerchantPage({ viewer, merchant, accounts, message, create
     message,
     children: (
       <>
-        {created.length === 0 ? null : (
-          <section class="card">
-            <h2>Shown only now</h2>
-            <FactList>{created.map(([label, value]) => [label, <code>{value}</code>] as const)}</FactList>
-          </section>
-        )}
+        <CreatedValues values={created} />
         <section class="card">
           <FactList>
             {[

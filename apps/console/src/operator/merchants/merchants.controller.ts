@@ -7,13 +7,13 @@ import { redirect, sendPage } from '../../layout/page-sender.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { AdministrationApi } from '../administration/administration-api.js';
 import { listCreatedValues } from '../administration/created-values.js';
-import { describeResult } from '../administration/refusals.js';
+import { describeResult, type FormResult } from '../administration/form-result.js';
 import { changeGrants, readMerchantChange } from './merchant-changes.js';
 import { type Merchant, type MerchantAccounts, renderMerchantPage } from './merchant-page.js';
 import { type ListedMerchant, renderMerchantsPage } from './merchants-page.js';
 
 /** Members of responses that are shown once. */
-const SHOWN_ONCE = ['key', 'apiKey', 'secret', 'webhookSecrets', 'invitationUrl', 'path', 'url'];
+const SHOWN_ONCE = ['apiKey', 'webhookSecrets', 'path'];
 
 /** On-boarding of merchants. */
 @PageController('operator/merchants')
@@ -101,7 +101,7 @@ export class MerchantPagesController {
     reply: FastifyReply,
     viewer: OperatorViewer,
     after: number,
-    { status, message }: Partial<Awaited<ReturnType<typeof describeResult>>> = {},
+    { status, message }: FormResult = {},
   ): Promise<void> {
     const page = await this.api.get<{ merchants: ListedMerchant[]; nextAfter?: number }>(
       viewer,
@@ -114,7 +114,7 @@ export class MerchantPagesController {
     reply: FastifyReply,
     viewer: OperatorViewer,
     merchantId: number,
-    result: Partial<Awaited<ReturnType<typeof describeResult>>> & { created?: [string, string][] } = {},
+    result: FormResult = {},
   ): Promise<void> {
     const { status = HttpStatus.OK, message, created } = result;
     const [merchant, accounts] = await Promise.all([

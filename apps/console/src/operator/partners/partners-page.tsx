@@ -2,6 +2,7 @@ import { canOperate } from '@svc/contracts';
 import { PostForm } from '../../layout/form-elements.js';
 import { FactList } from '../../layout/layout.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
+import { CreatedValues } from '../administration/created-values.js';
 import { ModeChoice } from '../administration/mode-choice.js';
 import { type PageMessage, renderPage } from '../administration/operator-page.js';
 import { OperatorTable, TextField, UtcTime } from '../administration/operator-table.js';
@@ -86,12 +87,7 @@ export function renderPartnerPage(page: PartnerPage): string {
     message,
     children: (
       <>
-        {created.length === 0 ? null : (
-          <section class="card">
-            <h2>Shown only now</h2>
-            <FactList>{created.map(([label, value]) => [label, <code>{value}</code>] as const)}</FactList>
-          </section>
-        )}
+        <CreatedValues values={created} />
         <section class="card">
           <FactList>
             {[

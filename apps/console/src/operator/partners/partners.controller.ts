@@ -7,10 +7,8 @@ import { redirect, sendPage } from '../../layout/page-sender.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { AdministrationApi } from '../administration/administration-api.js';
 import { listCreatedValues } from '../administration/created-values.js';
-import { describeResult } from '../administration/refusals.js';
+import { describeResult, type FormResult } from '../administration/form-result.js';
 import { type Partner, type PartnerCredential, renderPartnerPage, renderPartnersPage } from './partners-page.js';
-
-type Result = Partial<Awaited<ReturnType<typeof describeResult>>>;
 
 /** On-boarding of partners. */
 @PageController('operator/partners')
@@ -97,7 +95,7 @@ export class PartnerPagesController {
     reply: FastifyReply,
     viewer: OperatorViewer,
     query: string,
-    { status = HttpStatus.OK, message }: Result = {},
+    { status = HttpStatus.OK, message }: FormResult = {},
   ): Promise<void> {
     const { organisations: partners, nextAfter } = await this.api.get<{
       organisations: Partner[];
@@ -110,7 +108,7 @@ export class PartnerPagesController {
     reply: FastifyReply,
     viewer: OperatorViewer,
     organisationId: string,
-    { status = HttpStatus.OK, message, created }: Result & { created?: [string, string][] } = {},
+    { status = HttpStatus.OK, message, created }: FormResult = {},
   ): Promise<void> {
     const path = `/organisations/${organisationId}`;
     const [partner, { keys }, { apiTokens }] = await Promise.all([

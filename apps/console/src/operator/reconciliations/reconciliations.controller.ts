@@ -5,7 +5,7 @@ import { readField } from '../../layout/forms.js';
 import { sendPage } from '../../layout/page-sender.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { AdministrationApi } from '../administration/administration-api.js';
-import { describeResult } from '../administration/refusals.js';
+import { describeResult, type FormResult } from '../administration/form-result.js';
 import { renderReconciliationsPage, renderRunPage, type RunSummary, type RunView } from './reconciliations-page.js';
 
 /** The reconciliations by day, with their differences. */
@@ -45,11 +45,7 @@ export class ReconciliationPagesController {
     await sendPage(reply, HttpStatus.OK, renderRunPage({ viewer, run }));
   }
 
-  private async send(
-    reply: FastifyReply,
-    viewer: OperatorViewer,
-    { status, message }: Partial<Awaited<ReturnType<typeof describeResult>>> = {},
-  ): Promise<void> {
+  private async send(reply: FastifyReply, viewer: OperatorViewer, { status, message }: FormResult = {}): Promise<void> {
     const { reconciliations: runs } = await this.api.get<{ reconciliations: RunSummary[] }>(viewer, '/reconciliations');
     await sendPage(reply, status ?? HttpStatus.OK, renderReconciliationsPage({ viewer, runs, message }));
   }

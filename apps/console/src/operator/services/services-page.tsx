@@ -1,11 +1,8 @@
-import { type AdministeredService, ADMINISTRATION_COMMANDS } from '@svc/contracts';
+import type { AdministeredService } from '@svc/contracts';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { renderPage } from '../administration/operator-page.js';
 import { OperatorTable, UtcTime } from '../administration/operator-table.js';
 import { MerchantLink } from '../links.js';
-
-/** The services, in the order of the page. */
-export const SERVICES = Object.keys(ADMINISTRATION_COMMANDS) as AdministeredService[];
 
 /** `GET /admin/v1/status/{service}`. */
 export interface ServiceStatus {

@@ -1,14 +1,14 @@
 import { Get, HttpStatus, Inject, Param, Post, Query, Res } from '@nestjs/common';
-import type { AdministeredService } from '@svc/contracts';
+import { type AdministeredService, MESSAGING_SERVICES } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingOperator, PageController } from '../../access/access.guard.js';
 import { sendPage } from '../../layout/page-sender.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { AdministrationApi } from '../administration/administration-api.js';
-import { describeResult } from '../administration/refusals.js';
+import { describeResult, type FormResult } from '../administration/form-result.js';
 import { type DeadLetterPage, renderDeadLettersPage } from './dead-letters-page.js';
-import { type Circuit, renderServicesPage, type ServiceLine, SERVICES, type ServiceStatus } from './services-page.js';
+import { type Circuit, renderServicesPage, type ServiceLine, type ServiceStatus } from './services-page.js';
 
 /** The state of the services, and their dead letters. */
 @PageController('operator/services')
@@ -19,7 +19,7 @@ export class ServicesController {
   @Allow({ operator: 'view' })
   async list(@CallingOperator() viewer: OperatorViewer, @Res() reply: FastifyReply): Promise<void> {
     const [services, circuits] = await Promise.all([
-      Promise.all(SERVICES.map((service) => this.readStatus(viewer, service))),
+      Promise.all(MESSAGING_SERVICES.map((service) => this.readStatus(viewer, service))),
       this.api
         .get<{ circuits: Circuit[] }>(viewer, '/notifications/circuits')
         .then((response) => response.circuits)
@@ -93,7 +93,7 @@ export class ServicesController {
     viewer: OperatorViewer,
     service: AdministeredService,
     query: string,
-    { status, message }: Partial<Awaited<ReturnType<typeof describeResult>>> = {},
+    { status, message }: FormResult = {},
   ): Promise<void> {
     const page = await this.api.get<DeadLetterPage>(viewer, `/dead-letters/${service}${query}`);
     await sendPage(reply, status ?? HttpStatus.OK, renderDeadLettersPage({ viewer, service, message, ...page }));
@@ -108,7 +108,7 @@ export class ServicesController {
 }
 
 function requireService(viewer: OperatorViewer, text: string): AdministeredService {
-  const service = SERVICES.find((name) => name === text);
+  const service = MESSAGING_SERVICES.find((name) => name === text);
   if (service === undefined) throw new DomainError('resource.not-found', { message: viewer.texts.errors.notFound });
   return service;
 }

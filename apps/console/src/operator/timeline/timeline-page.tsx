@@ -1,10 +1,10 @@
 import { FactList } from '../../layout/layout.js';
-import type { FoundSubject, TimelineSearch } from './timeline.js';
-import { MissingParts, TimelineTable } from './timeline-table.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
 import { type PageMessage, renderPage } from '../administration/operator-page.js';
 import { formatCents, OperatorTable, UtcTime } from '../administration/operator-table.js';
 import { MerchantLink } from '../links.js';
+import type { FoundSubject, TimelineSearch } from './timeline.js';
+import { MissingParts, TimelineTable } from './timeline-table.js';
 
 /** The fields of the search, as text. */
 export interface TimelineChoice {

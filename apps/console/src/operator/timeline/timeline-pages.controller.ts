@@ -3,10 +3,10 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingOperator, PageController } from '../../access/access.guard.js';
 import { sendPage } from '../../layout/page-sender.js';
-import { SearchTimelines } from './search-timelines.js';
-import { parseTimelineQuery } from './timeline-query.js';
 import type { OperatorViewer } from '../../viewer/viewer.js';
+import { SearchTimelines } from './search-timelines.js';
 import { renderTimelinePage } from './timeline-page.js';
+import { parseTimelineQuery } from './timeline-query.js';
 
 /** Any payment, with all that happened to it, from whatever the caller reads out. */
 @PageController('operator/timeline')

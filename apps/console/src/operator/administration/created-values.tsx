@@ -1,3 +1,5 @@
+import { FactList } from '../../layout/layout.js';
+
 const MAX_VALUES = 10;
 
 /**
@@ -15,4 +17,15 @@ export function listCreatedValues(response: unknown, names: readonly string[]): 
   };
   visit(response, '');
   return found;
+}
+
+/** The section of a page that shows them once. */
+export function CreatedValues({ values }: { readonly values: readonly (readonly [name: string, value: string])[] }) {
+  if (values.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>Shown only now</h2>
+      <FactList>{values.map(([name, value]) => [name, <code>{value}</code>] as const)}</FactList>
+    </section>
+  );
 }
