@@ -30,11 +30,11 @@ const MODULES: Readonly<Record<string, object>> = {
  * Names of all event types and commands in the contracts, by the name of their constant, such as `SessionCreatedV1`, or of a
  * table of commands, such as `ADMINISTRATION_COMMANDS`.
  */
-const MESSAGE_NAMES = new Map(
-  Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]) => {
-    if (/V\d+$/.test(constant)) return [[constant, [(value as { name: string }).name]] as const];
-    if (!/_COMMANDS$/.test(constant)) return [];
-    return [[constant, Object.values(value as Record<string, { name: string }>).map(({ name }) => name)] as const];
+const MESSAGE_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(contracts as Readonly<Record<string, unknown>>).flatMap(([constant, value]): [string, string[]][] => {
+    if (/V\d+$/.test(constant)) return [[constant, [(value as { name: string }).name]]];
+    if (!constant.endsWith('_COMMANDS')) return [];
+    return [[constant, Object.values(value as Record<string, { name: string }>).map(({ name }) => name)]];
   }),
 );
 
