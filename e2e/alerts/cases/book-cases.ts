@@ -5,15 +5,18 @@ import type { AlertDrill } from '../alert-drill.js';
 import { today } from './payment-cases.js';
 
 const ACCOUNT = 'SvcDemo';
+const DAY_MS = 86_400_000;
 
-/** A nightly run of today, which otherwise begins at 00:30 UTC of tomorrow. */
-async function requestNight({ platform }: AlertDrill): Promise<void> {
+const yesterday = (): string => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+
+/** A nightly run of a day, which otherwise begins at 00:30 UTC of the next day. */
+async function requestNight({ platform }: AlertDrill, day = today()): Promise<void> {
   const [{ runId }] = (await platform.sql<{ runId: string }>(
     `INSERT INTO payment_processor.reconciliations (run_id, day, night, state, requested_at)
      VALUES (gen_random_uuid(), $1, $1::date + 1, 'waiting', now())
      ON CONFLICT (night, day) DO UPDATE SET state = 'waiting', starts = 0, ended_at = NULL, differences = NULL, open = NULL,
        is_whole_day = NULL, result = NULL, failure = NULL, requested_at = now() RETURNING run_id AS "runId"`,
-    [today()],
+    [day],
   )) as [{ runId: string }];
   await waitUntil('the end of the nightly run', 90_000, async () => {
     const rows = await platform.sql(
@@ -68,11 +71,12 @@ export const BOOK_CASES: readonly AlertCase[] = [
     alert: 'SvcReconciliationLate',
     how: 'time is moved: the last nightly run is made two days older',
     cause: async (drill) => {
-      await requestNight(drill);
+      // Only the run of a day that is over compares the whole day.
+      await requestNight(drill, yesterday());
       await drill.platform.sql(
         `UPDATE payment_processor.reconciliations SET ended_at = ended_at - interval '2 days' WHERE ended_at IS NOT NULL`,
       );
-      return { values: { 'YYYY-MM-DD': today() } };
+      return { values: { 'YYYY-MM-DD': yesterday() } };
     },
   },
   {

@@ -1,6 +1,7 @@
 /** Alerts of charges, captures, refunds, disputes and webhooks of acquirers. */
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
+import { isCardNumberValid } from '@svc/sdk/card';
 import { waitUntil } from '@svc/testing';
 import { ADYEN_APPROVED } from '../../callers/adyen-emulator.js';
 import { notify } from '../adyen-notification.js';
@@ -9,6 +10,10 @@ import type { AlertDrill } from '../alert-drill.js';
 
 /** This number of failures opens the circuit of an acquirer. */
 const FAILURES = 6;
+/** Eight numbers of one range. */
+const STOLEN_CARDS = Array.from({ length: 80 }, (_, index) => `41111111000000${String(index).padStart(2, '0')}`).filter(
+  isCardNumberValid,
+);
 const DAY_AND_AN_HOUR = `interval '25 hours'`;
 
 export const today = (): string => new Date().toISOString().slice(0, 10);
@@ -249,7 +254,9 @@ export const PAYMENT_CASES: readonly AlertCase[] = [
         '--card-30-days=100',
       ];
       await drill.admin('fraud', 'limits', String(merchant.merchantId), 'on', ...limits);
-      await drill.send(await drill.prepare(8, ADYEN_APPROVED, 'DECLINED'));
+      // A card counts once, however often it is declined.
+      const requests = await Promise.all(STOLEN_CARDS.map((card) => drill.prepare(1, card, 'DECLINED')));
+      await drill.send(requests.flat());
       return { values: { SITE: `${merchant.merchantId}/${siteId}` } };
     },
   },
