@@ -60,7 +60,7 @@ test('the restore is opened only when the newest reconciliations after the repai
   processor.clock.advance(1_000);
   await storeReconciliation(0);
   await processor.administer('POST', '/repair', {});
-  const refusal = { status: 409, body: { message: expect.stringContaining('2026-03-01') as string } };
+  const refusal = { status: 409, body: { detail: expect.stringContaining('2026-03-01') as string } };
   expect(await open()).toMatchObject(refusal);
   processor.clock.advance(1_000);
   await storeReconciliation(0, { merchantId: 1001 });

@@ -37,10 +37,10 @@ describe('the count of undelivered webhooks', () => {
     return (await dispatcher.test.service.app.get(Commands).request(CountUndeliveredV1, request)).counts;
   };
   const giveUp = (id: string, state: string): Promise<unknown> =>
-    dispatcher.test.superuser.query(`UPDATE notifications SET state = $2, next_attempt_at = NULL WHERE id = $1`, [
-      id,
-      state,
-    ]);
+    dispatcher.test.superuser.query(
+      `UPDATE notifications SET state = $2, next_attempt_at = NULL, payment_status = CASE $2 WHEN 'superseded' THEN 'Failed' ELSE payment_status END WHERE id = $1`,
+      [id, state],
+    );
 
   it('contains those that were given up, of this merchant, mode, site and time', async () => {
     await dispatcher.deliverPayments(...Array.from({ length: 5 }, () => dispatcher.newPayment(ENDPOINT)));
