@@ -62,7 +62,7 @@ describe('the client of the administration API', () => {
       { message: /refused \(400\): name is missing/ },
     ],
     ['the API fails', 502, 'Bad Gateway', { message: /answered 502/, hint: /request to \/admin\/v1\/merchants/ }],
-    ['the key is wrong', 401, '', { message: /key is refused/ }],
+    ['the key is wrong', 401, '', { message: /key is refused/, hint: /set SVC_OPERATOR_KEY/ }],
   ])(
     'throws an error with the reason when %s',
     async (_, status, body, { message, hint = /^$/ }: { message: RegExp; hint?: unknown }) => {
