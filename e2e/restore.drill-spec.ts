@@ -195,7 +195,8 @@ function repair(): Promise<Repaired> {
 interface Status {
   readonly outcomesMissing: number;
   readonly reversalsOpen: number;
-  readonly daysToReconcile: readonly string[];
+  /** Separated by commas. */
+  readonly daysToReconcile: string;
 }
 
 async function readStatus(): Promise<Status> {
@@ -211,11 +212,11 @@ async function reconcile(): Promise<void> {
   });
   await waitUntil('equal books', 120_000, async () => {
     const { daysToReconcile } = await readStatus();
-    for (const day of daysToReconcile) {
+    for (const day of daysToReconcile.split(', ').filter(Boolean)) {
       const { code, output } = await platform.svc('admin', 'reconcile', '--day', day);
       if (code !== 0) throw new Error(output);
     }
-    return daysToReconcile.length === 0;
+    return daysToReconcile === '';
   });
 }
 

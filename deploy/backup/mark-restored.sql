@@ -14,6 +14,9 @@ DECLARE
   earlier timestamptz;
   marked int := 0;
 BEGIN
+  IF pg_is_in_recovery() THEN
+    RAISE EXCEPTION 'The server is still reading the archive: run this script again when pg_is_in_recovery() is false';
+  END IF;
   FOR schema IN
     SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relname = 'restores' AND c.relkind = 'r' AND (wanted IS NULL OR n.nspname = wanted) ORDER BY 1

@@ -87,6 +87,11 @@ export class PointInTime {
     ];
     const client = new pg.Client({ connectionString: url.href, options: options.join(' ') });
     await client.connect();
+    // The server accepts connections before it has read the archive to the chosen time.
+    await waitUntil('the end of the recovery', 120_000, async () => {
+      const { rows } = await client.query<{ recovering: boolean }>('SELECT pg_is_in_recovery() AS recovering');
+      return rows[0]?.recovering === false;
+    });
     await client.query(readFileSync(join(SCRIPTS, 'mark-restored.sql'), 'utf8'));
     const ended = once(client, 'end');
     await client.end();
