@@ -23,9 +23,17 @@ type Row = readonly [who: string, name: string, role: Role, isOfOneSite: boolean
 function listRows(mode: 'embedded' | 'distributed'): Row[] {
   return TASKS.flatMap((task) => {
     const places = mode === 'distributed' || task.isOfMerchant ? [false] : PLACES;
-    const roles = mode === 'distributed' ? task.roles.slice(-1) : task.roles;
+    // Every role does each task once. The other rows need only the role with the fewest rights.
+    const rolesOf = (isOfOneSite: boolean): readonly Role[] =>
+      mode === 'distributed' || isOfOneSite ? task.roles.slice(-1) : task.roles;
     return places.flatMap((isOfOneSite) =>
-      roles.map((role): Row => [`${role} ${describePlace(isOfOneSite)}`, task.name, role, isOfOneSite, task]),
+      rolesOf(isOfOneSite).map((role): Row => [
+        `${role} ${describePlace(isOfOneSite)}`,
+        task.name,
+        role,
+        isOfOneSite,
+        task,
+      ]),
     );
   });
 }
