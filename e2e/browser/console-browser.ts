@@ -1,7 +1,7 @@
 /** The console in a real browser: people who join, and pages that are looked at in all their appearances. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import type { Role } from '@svc/contracts';
+import type { OperatorRole, Role } from '@svc/contracts';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -21,6 +21,12 @@ const APPEARANCES = [
   { suffix: '-phone', size: PHONE, colorScheme: 'light' },
   { suffix: '', size: DESKTOP, colorScheme: 'light' },
 ] as const;
+
+export interface JoinedPerson {
+  readonly email: string;
+  readonly password: string;
+  readonly totp: TOTP;
+}
 
 export class ConsoleBrowser {
   private readonly contexts: BrowserContext[] = [];
@@ -52,10 +58,22 @@ export class ConsoleBrowser {
     { merchant }: Pick<MerchantSite, 'merchant'>,
     role: Role,
     siteId?: number,
-  ): Promise<{ email: string; password: string; totp: TOTP }> {
-    const email = `${role}-${randomInt(1e9)}@karoo.example`;
+  ): Promise<JoinedPerson> {
     const place = siteId === undefined ? String(merchant.merchantId) : `${merchant.merchantId}/${siteId}`;
-    const { code, output } = await this.platform.svc('admin', 'people', 'invite', place, email, role);
+    const person = await this.join(page, role, (email) => ['people', 'invite', place, email, role]);
+    await page.getByRole('heading', { name: /^Today/ }).waitFor();
+    return person;
+  }
+
+  /** Invites an operator, who joins as other people do and sees the first page of operators. */
+  async acceptOperatorInvitation(page: Page, role: OperatorRole): Promise<void> {
+    await this.join(page, role, (email) => ['operators', 'invite', email, `--role=${role}`]);
+    await page.getByRole('heading', { name: 'Operation of the platform' }).waitFor();
+  }
+
+  private async join(page: Page, name: string, invite: (email: string) => readonly string[]): Promise<JoinedPerson> {
+    const email = `${name}-${randomInt(1e9)}@karoo.example`;
+    const { code, output } = await this.platform.svc('admin', ...invite(email));
     expect([code, output]).toEqual([0, output]);
     await page.goto(this.platform.demo.consoleUrl + /\/invitations\/[\w-]+/.exec(output)![0]);
     await page.getByLabel('Your name').fill('Lindiwe Dube');
@@ -66,7 +84,6 @@ export class ConsoleBrowser {
     const totp = new TOTP({ secret: Secret.fromBase32(key) });
     await page.getByLabel('Then enter the six digits').fill(totp.generate());
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByRole('heading', { name: /^Today/ }).waitFor();
     return { email, password: PASSWORD, totp };
   }
 
