@@ -6,6 +6,8 @@ export type Values = Readonly<Record<string, string>>;
 export interface Caused {
   /** After the alert fires: values for the commands. A command without its values is not run. */
   readonly values?: Values | (() => Promise<Values>);
+  /** The only node of RabbitMQ does not run, so the commands of "Look at" that ask the node cannot be run. */
+  readonly isBrokerDown?: boolean;
   /** The repair by a person outside the platform, before the commands of "Do". */
   readonly repair?: () => Promise<unknown>;
   /** After the commands of "Do": what the runbook says in words, for example that a person pays again. */

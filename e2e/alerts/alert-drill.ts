@@ -87,6 +87,7 @@ export class AlertDrill {
     this.stopped.clear();
     for (const client of this.clients.splice(0)) await client.end().catch(() => undefined);
     await this.emulator.clearFaults().catch(() => undefined);
+    if (!(await this.platform.isReady())) await this.platform.up();
     await waitUntil('all services to be ready', 60_000, () => this.platform.isReady());
   }
 
@@ -210,9 +211,10 @@ export class AlertDrill {
       if (!log.includes(line)) throw new Error(`The log has no line "${line}", to which the runbook refers.`);
       steps.push(`log: ${line}`);
     }
-    const { values = {}, repair, afterwards } = caused;
+    const { values = {}, isBrokerDown = false, repair, afterwards } = caused;
     const filled = typeof values === 'function' ? await values() : values;
-    steps.push(...(await this.execute(commandsOf(runbook.look), filled)));
+    const look = commandsOf(runbook.look).filter(({ kind }) => !(isBrokerDown && kind === 'rabbitmqctl'));
+    steps.push(...(await this.execute(look, filled)));
     if (repair !== undefined) {
       await repair();
       steps.push('repair');

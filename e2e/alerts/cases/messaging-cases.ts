@@ -16,6 +16,7 @@ async function rename(drill: AlertDrill): Promise<void> {
 async function killRabbitMq({ platform }: AlertDrill): Promise<Caused> {
   await platform.kill(platform.rabbitMqPid);
   return {
+    isBrokerDown: true,
     repair: () => platform.up(),
     afterwards: async () => {
       // The commands of the runbook need a node that runs.
