@@ -32,7 +32,6 @@ export interface DrillResult {
 export class AlertDrill {
   /** The answer of the merchant to a webhook. */
   answer: Answer = 200;
-  readonly results: DrillResult[] = [];
   readonly emulator: AdyenEmulator;
   private readonly clients: pg.Client[] = [];
   private readonly acceptingServer = createServer((request, response) => {
@@ -117,7 +116,8 @@ export class AlertDrill {
   }
 
   private report(result: DrillResult): DrillResult {
-    this.results.push(result);
+    // Not only at the end: the drill takes an hour.
+    process.stdout.write(formatResult(result));
     return result;
   }
 
@@ -260,13 +260,10 @@ export class AlertDrill {
   }
 }
 
-export function formatResults(results: readonly DrillResult[]): string {
+function formatResult({ alert, how, firingSeconds, resolvedSeconds, steps }: DrillResult): string {
   const seconds = (value: number | undefined): string => (value === undefined ? '-' : value.toFixed(0));
-  return results
-    .map(
-      ({ alert, how, firingSeconds, resolvedSeconds, steps }) =>
-        `${alert}\n  ${how}\n  firing after ${seconds(firingSeconds)} s, resolved after ${seconds(resolvedSeconds)} s\n` +
-        steps.map((step) => `    ${step}\n`).join(''),
-    )
-    .join('');
+  return (
+    `${alert}\n  ${how}\n  firing after ${seconds(firingSeconds)} s, resolved after ${seconds(resolvedSeconds)} s\n` +
+    steps.map((step) => `    ${step}\n`).join('')
+  );
 }
