@@ -78,7 +78,7 @@ export const PLATFORM_ALERTS: readonly Alert[] = [
     labels: { service: 'payment-processor' },
     runbook: {
       meaning: 'A service does not reach RabbitMQ. Events wait in its event log, and requests of pages fail with 503.',
-      look: ['`rabbitmqctl cluster_status` and `rabbitmqctl list_alarms`. The log: `broker: not connected`.'],
+      look: ['`rabbitmqctl cluster_status`, which also lists alarms. The log: `broker: not connected`.'],
       act: [
         'Start the node again, or replace it. Services connect by themselves. See "A RabbitMQ node is lost" in [operations.md](operations.md).',
       ],

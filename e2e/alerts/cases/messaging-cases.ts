@@ -19,17 +19,16 @@ async function killRabbitMq({ platform }: AlertDrill): Promise<Caused> {
     isBrokerDown: true,
     repair: () => platform.up(),
     afterwards: async () => {
-      // The commands of the runbook need a node that runs.
+      // The command of the runbook needs a node that runs.
       await rabbitmqctl(platform, 'cluster_status');
-      await rabbitmqctl(platform, 'list_alarms');
     },
   };
 }
 
-/** A trigger that makes the handlers of payment-history fail. */
+/** A trigger that makes the handlers of console fail, which copies all payments. */
 const FAILING = `
-  CREATE OR REPLACE FUNCTION payment_history.refuse_in_drill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the drill'; END $$;
-  CREATE OR REPLACE TRIGGER refuse_in_drill BEFORE INSERT OR UPDATE ON payment_history.payments FOR EACH ROW EXECUTE FUNCTION payment_history.refuse_in_drill()`;
+  CREATE OR REPLACE FUNCTION console.refuse_in_drill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the drill'; END $$;
+  CREATE OR REPLACE TRIGGER refuse_in_drill BEFORE INSERT OR UPDATE ON console.payments FOR EACH ROW EXECUTE FUNCTION console.refuse_in_drill()`;
 
 export const MESSAGING_CASES: readonly AlertCase[] = [
   {
@@ -83,25 +82,25 @@ export const MESSAGING_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SvcConsumerDeadLetters',
-    how: 'a trigger makes each write of payment-history fail, and a payment is made',
+    how: 'a trigger makes each write of console fail, and a payment is made',
     cause: async (drill) => {
       await drill.platform.sql(FAILING);
       await drill.pay();
       return {
-        values: { SERVICE: 'payment-history' },
+        values: { SERVICE: 'console' },
         repair: () =>
           drill.platform.sql(
-            'DROP TRIGGER refuse_in_drill ON payment_history.payments; DROP FUNCTION payment_history.refuse_in_drill()',
+            'DROP TRIGGER refuse_in_drill ON console.payments; DROP FUNCTION console.refuse_in_drill()',
           ),
       };
     },
   },
   {
     alert: 'SvcConsumerDeferred',
-    how: 'a transaction locks the payments of payment-history, and a payment is made',
+    how: 'a transaction locks the payments of console, and a payment is made',
     cause: async (drill) => {
       // An ACCESS EXCLUSIVE lock would have a transaction id, which holds back the relay, so that no message arrives.
-      const holder = await drill.openTransaction('LOCK TABLE payment_history.payments IN EXCLUSIVE MODE');
+      const holder = await drill.openTransaction('LOCK TABLE console.payments IN EXCLUSIVE MODE');
       await drill.pay();
       return { values: { pid: holder.pid }, repair: () => holder.end() };
     },
