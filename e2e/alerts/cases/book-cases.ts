@@ -41,12 +41,12 @@ async function announceReport(drill: AlertDrill, column: string): Promise<void> 
 export const BOOK_CASES: readonly AlertCase[] = [
   {
     alert: 'SvcReconciliationDiffers',
-    how: 'the copy of a payment in payment-history has another amount; time is moved: the nightly run is requested now',
+    how: 'the copy of a payment in merchant-retrieval has another amount; time is moved: the nightly run is requested now',
     cause: async (drill) => {
       const reference = await drill.pay();
       const change = (difference: number): Promise<unknown[]> =>
         drill.platform.sql(
-          `UPDATE payment_history.payments SET amount = amount + $2 WHERE payment_reference = $1 RETURNING 1`,
+          `UPDATE merchant_retrieval.payments SET tendered_amount = tendered_amount + $2 WHERE payment_reference = $1 RETURNING 1`,
           [reference, difference],
         );
       await waitUntil('the copy', 20_000, async () => (await change(1)).length > 0);
