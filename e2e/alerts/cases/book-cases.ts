@@ -6,17 +6,19 @@ import { today } from './payment-cases.js';
 
 const ACCOUNT = 'SvcDemo';
 const DAY_MS = 86_400_000;
+/** A nightly run that fails is started three times in all. */
+const STARTS_BEFORE_LAST = 2;
 
 const yesterday = (): string => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 
 /** A nightly run of a day, which otherwise begins at 00:30 UTC of the next day. */
-async function requestNight({ platform }: AlertDrill, day = today()): Promise<void> {
+async function requestNight({ platform }: AlertDrill, day = today(), starts = 0): Promise<void> {
   const [{ runId }] = (await platform.sql<{ runId: string }>(
-    `INSERT INTO payment_processor.reconciliations (run_id, day, night, state, requested_at)
-     VALUES (gen_random_uuid(), $1, $1::date + 1, 'waiting', now())
-     ON CONFLICT (night, day) DO UPDATE SET state = 'waiting', starts = 0, ended_at = NULL, differences = NULL, open = NULL,
+    `INSERT INTO payment_processor.reconciliations (run_id, day, night, state, starts, requested_at)
+     VALUES (gen_random_uuid(), $1, $1::date + 1, 'waiting', $2, now())
+     ON CONFLICT (night, day) DO UPDATE SET state = 'waiting', starts = $2, ended_at = NULL, differences = NULL, open = NULL,
        is_whole_day = NULL, result = NULL, failure = NULL, requested_at = now() RETURNING run_id AS "runId"`,
-    [day],
+    [day, starts],
   )) as [{ runId: string }];
   await waitUntil('the end of the nightly run', 90_000, async () => {
     const rows = await platform.sql(
@@ -56,11 +58,11 @@ export const BOOK_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SvcReconciliationFailed',
-    how: 'a table of the reconciliation is missing; time is moved: the nightly run is requested now',
+    how: 'a table of the reconciliation is missing; time is moved: the last start of the nightly run is requested now',
     cause: async (drill) => {
       await drill.platform.sql('ALTER TABLE payment_processor.statement_lines RENAME TO statement_lines_away');
       try {
-        await requestNight(drill);
+        await requestNight(drill, today(), STARTS_BEFORE_LAST);
       } finally {
         await drill.platform.sql('ALTER TABLE payment_processor.statement_lines_away RENAME TO statement_lines');
       }

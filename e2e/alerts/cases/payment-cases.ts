@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { isCardNumberValid } from '@svc/sdk/card';
-import { waitUntil } from '@svc/testing';
+import { letTimePass, waitUntil } from '@svc/testing';
 import { ADYEN_APPROVED } from '../../callers/adyen-emulator.js';
 import { notify } from '../adyen-notification.js';
 import type { AlertCase, Caused } from '../alert-case.js';
@@ -74,8 +74,15 @@ async function refund(drill: AlertDrill): Promise<{ refundId: string; pspReferen
 export const PAYMENT_CASES: readonly AlertCase[] = [
   {
     alert: 'SvcAcquirerCircuitOpen',
-    how: 'the acquirer is frozen (SIGSTOP) while payers pay',
-    cause: (drill) => silenceAcquirer(drill, FAILURES),
+    how: 'the acquirer is frozen (SIGSTOP) while payers pay, until the circuit stays open for more than half a minute',
+    cause: async (drill) => {
+      const caused = await silenceAcquirer(drill, FAILURES);
+      for (const openMs of [5_000, 10_000, 20_000]) {
+        await letTimePass(openMs + 1_000);
+        await drill.send(await drill.prepare(1));
+      }
+      return caused;
+    },
   },
   {
     alert: 'SvcChargesNotAnswered',
