@@ -95,6 +95,21 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
   return result;
 }
 
+/**
+ * Under other load payment-processor may respond before payment-history knows the payment (ADR 15). A read that has to be
+ * repeated counts as slow, so that only a few may be.
+ */
+async function timedRead(into: number[], read: () => Promise<void>): Promise<void> {
+  let reads = 0;
+  const from = performance.now();
+  await waitUntil('the payment to be readable', 10_000, async () => {
+    reads++;
+    await read();
+    return true;
+  });
+  into.push(reads === 1 ? performance.now() - from : Infinity);
+}
+
 /** Pays, reads the payment, finds it at the top of the history, and decodes a code. Expects the usual answers. */
 async function payAndRead(index: number, into: Timings): Promise<void> {
   const { headers, customerReference } = callers[index % callers.length]!;
@@ -119,22 +134,14 @@ async function payAndRead(index: number, into: Timings): Promise<void> {
   paidItems.unshift(item);
   if (session) paidSessions.set(session.sessionId, item.paymentReference);
 
-  // Under other load payment-processor may respond before payment-history knows the payment (ADR 15). The wait counts as
-  // part of the read.
-  await timed(into['read it'], () =>
-    waitUntil('the payment to be readable', 10_000, async () => {
-      const one = await callApi<SinglePayment>(platform, 'GET', `/v1/payments/${item.paymentReference}`, headers);
-      expect(one).toMatchObject({ status: 200, body: { status: 1, amount, reference: item.reference } });
-      return true;
-    }),
-  );
-  await timed(into['read all'], () =>
-    waitUntil('the payment to be the first of the list', 10_000, async () => {
-      const page = await callApi<PaymentHistory>(platform, 'GET', '/v1/payments?pageSize=20', headers);
-      expect([page.status, page.body?.payments[0]]).toEqual([200, item]);
-      return true;
-    }),
-  );
+  await timedRead(into['read it'], async () => {
+    const one = await callApi<SinglePayment>(platform, 'GET', `/v1/payments/${item.paymentReference}`, headers);
+    expect(one).toMatchObject({ status: 200, body: { status: 1, amount, reference: item.reference } });
+  });
+  await timedRead(into['read all'], async () => {
+    const page = await callApi<PaymentHistory>(platform, 'GET', '/v1/payments?pageSize=20', headers);
+    expect([page.status, page.body?.payments[0]]).toEqual([200, item]);
+  });
   if (!invoice) return;
   const decoded = await timed(into.decode, () => decodeCode(platform, invoice.code, headers));
   expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, amount]);
@@ -196,6 +203,7 @@ test('payments work while all services run', async () => {
   await rounds('warm-up', WARM_UP);
   timings.delete('warm-up');
   await rounds('all running');
+  expect(slowerThanBefore('all running')).toEqual([]);
   await expectEventsDelivered();
 });
 
