@@ -49,8 +49,8 @@ describe.each(['embedded', 'distributed'] as const)('concurrent refunds on the %
 
   const refundConcurrently = (payment: string, amount: number, newKey: () => string): Promise<RefundAnswer[]> =>
     Promise.all(Array.from({ length: CALLS }, (_, nth) => refund(nth, payment, amount, newKey())));
-  /** 201 for a new refund, 200 for a repeated call. */
-  const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
+  /** 201 for a new refund, 202 for one that was still pending after 20 s, 200 for a repeated call. */
+  const isAccepted = ({ status }: RefundAnswer): boolean => status >= 200 && status <= 202;
 
   it(`succeed only up to the amount of the payment, if ${CALLS} calls have different keys`, async () => {
     const payment = await payForRefund(platform);
