@@ -172,6 +172,11 @@ export class Platform {
     return `http://127.0.0.1:${this.portBase + 6}`;
   }
 
+  /** The dashboards, after `./svc up --observe`. */
+  get dashboardsUrl(): string {
+    return `http://127.0.0.1:${this.portBase + 8}`;
+  }
+
   get servicesPid(): number {
     return (JSON.parse(readFileSync(join(this.dataDir, SERVICES_FILE), 'utf8')) as { pid: number }).pid;
   }

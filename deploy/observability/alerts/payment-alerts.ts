@@ -188,7 +188,7 @@ export const PAYMENT_ALERTS: readonly Alert[] = [
       look: [
         '`./svc admin reconcile --day YYYY-MM-DD` lists the rows; [reconciliation.md](reconciliation.md) explains each difference.',
       ],
-      act: ['Repair the book that is wrong, and reconcile the day again.'],
+      act: ['Repair the book that is wrong, and reconcile the day again: `./svc admin reconcile --day YYYY-MM-DD`.'],
     },
   }),
   gaugeAlert({

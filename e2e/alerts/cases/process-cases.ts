@@ -81,14 +81,14 @@ export const PROCESS_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SvcEventLoopBlocked',
-    how: 'hosted-gateway gets the processor for only a part of each two seconds (SIGSTOP and SIGCONT)',
+    how: 'hosted-gateway gets the processor for only a seventh of the time (SIGSTOP and SIGCONT)',
     cause: async (drill) => {
-      const until = Date.now() + 20_000;
+      const until = Date.now() + 90_000;
       while (Date.now() < until) {
         drill.freeze('hosted-gateway');
         await letTimePass(1_200);
         await drill.thaw('hosted-gateway');
-        await letTimePass(800);
+        await letTimePass(200);
         if ((await drill.prometheus.alerts('SvcEventLoopBlocked')).some(({ state }) => state === 'firing')) break;
       }
       return {};
