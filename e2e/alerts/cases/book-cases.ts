@@ -2,7 +2,7 @@
 import { waitUntil } from '@svc/testing';
 import type { AlertCase } from '../alert-case.js';
 import type { AlertDrill } from '../alert-drill.js';
-import { today } from './payment-cases.js';
+import { requestRefund, today } from './payment-cases.js';
 
 const ACCOUNT = 'SvcDemo';
 const DAY_MS = 86_400_000;
@@ -110,15 +110,14 @@ export const BOOK_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SvcSettlementLinesUnmatched',
-    how: 'the webhook of a capture is missing while its line is in a settlement report',
+    how: 'the webhook of a refund is missing while its line is in a settlement report',
     cause: async (drill) => {
-      await drill.emulator.withholdWebhooks('CAPTURE', 1);
-      const reference = await drill.pay();
-      await drill.emulator.captured(reference);
+      await drill.emulator.withholdWebhooks('REFUND', 1);
+      await requestRefund(drill);
       await drill.emulator.closeBatch(ACCOUNT);
       return {
         repair: async () => {
-          await drill.emulator.releaseWebhooks('CAPTURE');
+          await drill.emulator.releaseWebhooks('REFUND');
           await waitUntil('the line to match', 60_000, async () => {
             await drill.platform.svc('admin', 'reconcile', '--day', today());
             return (await drill.admin('settlement-reports', 'unmatched', '--json')).trim() === '[]';

@@ -53,7 +53,14 @@ async function silenceAcquirer(drill: AlertDrill, payments: number): Promise<Cau
   };
 }
 
-async function refund(drill: AlertDrill): Promise<{ refundId: string; pspReference: string; value: number }> {
+interface RequestedRefund {
+  readonly refundId: string;
+  readonly pspReference: string;
+  readonly value: number;
+}
+
+/** A refund that the platform has received, perhaps without an outcome. */
+export async function requestRefund(drill: AlertDrill): Promise<RequestedRefund> {
   const { reference, pspReference } = await capture(drill);
   const { merchant } = drill.platform.site(0, 0);
   const client = new MerchantClient({
@@ -63,14 +70,19 @@ async function refund(drill: AlertDrill): Promise<{ refundId: string; pspReferen
   });
   const value = 1_000;
   const { refundReference: refundId } = await client.refund(reference, { idempotencyKey: randomUUID(), amount: value });
+  return { refundId, pspReference, value };
+}
+
+async function refund(drill: AlertDrill): Promise<RequestedRefund> {
+  const requested = await requestRefund(drill);
   await waitUntil('the refund', 30_000, async () => {
     const rows = await drill.platform.sql(
       `SELECT 1 FROM payment_processor.refunds WHERE refund_id = $1 AND state = 'succeeded'`,
-      [refundId],
+      [requested.refundId],
     );
     return rows.length > 0;
   });
-  return { refundId, pspReference, value };
+  return requested;
 }
 
 export const PAYMENT_CASES: readonly AlertCase[] = [
