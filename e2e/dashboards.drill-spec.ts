@@ -61,20 +61,25 @@ async function sell(nth: number): Promise<void> {
   });
 }
 
-it('each dashboard shows the load', async () => {
-  const sales: Promise<void>[] = [];
-  for (const until = Date.now() + LOAD_MS; Date.now() < until;) {
-    sales.push(sell(sales.length));
-    await letTimePass(1_000 / SALES_PER_SECOND);
-  }
-  const failed = (await Promise.allSettled(sales)).filter(({ status }) => status === 'rejected');
-  expect(failed).toEqual([]);
+it(
+  'each dashboard shows the load',
+  async () => {
+    const sales: Promise<void>[] = [];
+    const failures: unknown[] = [];
+    for (const until = Date.now() + LOAD_MS; Date.now() < until;) {
+      sales.push(sell(sales.length).catch((error: unknown) => void failures.push(error)));
+      await letTimePass(1_000 / SALES_PER_SECOND);
+    }
+    await Promise.all(sales);
+    expect(failures).toEqual([]);
 
-  const page = await browser.newPage({ viewport: { width: 1_320, height: 900 } });
-  for (const name of ['payments', 'webhooks', 'messaging', 'service']) {
-    await page.goto(`${platform.dashboardsUrl}/${name}?minutes=15`);
-    const empty = await page.locator('figure', { hasText: 'no data' }).locator('figcaption').allInnerTexts();
-    await page.screenshot({ path: join(ROOT, `docs/images/dashboard-${name}.png`), fullPage: true });
-    expect(empty.filter((title) => !QUIET_PANELS.includes(title))).toEqual([]);
-  }
-});
+    const page = await browser.newPage({ viewport: { width: 1_320, height: 900 } });
+    for (const name of ['payments', 'webhooks', 'messaging', 'service']) {
+      await page.goto(`${platform.dashboardsUrl}/${name}?minutes=15`);
+      const empty = await page.locator('figure', { hasText: 'no data' }).locator('figcaption').allInnerTexts();
+      await page.screenshot({ path: join(ROOT, `docs/images/dashboard-${name}.png`), fullPage: true });
+      expect(empty.filter((title) => !QUIET_PANELS.includes(title))).toEqual([]);
+    }
+  },
+  2 * LOAD_MS,
+);
