@@ -24,6 +24,7 @@ import {
 import { readQr } from './browser/qr-scanner.js';
 import { gatewayClient } from './callers/merchant.js';
 import { decodeCode, logIn } from './callers/partner.js';
+import { APPROVED_CARD } from './callers/payer.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -32,8 +33,6 @@ const PAID = 'Payment successful';
 const MAX_UPDATE_MS = 2_000 * PATIENCE;
 /** A payment is repeated if an update took too long, because other load on the machine also delays the pages. */
 const MAX_PAYMENTS = 3;
-const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
-
 describe('paying by QR', () => {
   let platform: Platform;
   let browser: Browser;
@@ -165,7 +164,7 @@ describe('paying by QR', () => {
       code: address,
       amount: 12_345,
       customer: { id: randomUUID() },
-      card: CARD,
+      card: APPROVED_CARD,
     });
     const answered = Date.now();
     expect(payment.status).toBe('success');
@@ -186,7 +185,7 @@ describe('paying by QR', () => {
       code: address,
       amount: 12_345,
       customer: { id: randomUUID() },
-      card: CARD,
+      card: APPROVED_CARD,
     });
     await expect(again).rejects.toMatchObject({ httpStatus: 409 });
     const notifications = await platform.sql(

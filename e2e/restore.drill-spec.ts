@@ -195,8 +195,7 @@ function repair(): Promise<Repaired> {
 interface Status {
   readonly outcomesMissing: number;
   readonly reversalsOpen: number;
-  /** Separated by commas. */
-  readonly daysToReconcile: string;
+  readonly daysToReconcile: readonly string[];
 }
 
 async function readStatus(): Promise<Status> {
@@ -212,11 +211,11 @@ async function reconcile(): Promise<void> {
   });
   await waitUntil('equal books', 120_000, async () => {
     const { daysToReconcile } = await readStatus();
-    for (const day of daysToReconcile.split(', ').filter(Boolean)) {
+    for (const day of daysToReconcile) {
       const { code, output } = await platform.svc('admin', 'reconcile', '--day', day);
       if (code !== 0) throw new Error(output);
     }
-    return daysToReconcile === '';
+    return daysToReconcile.length === 0;
   });
 }
 

@@ -16,12 +16,11 @@ import { startBrowser } from './browser/browser.js';
 import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, logIn } from './callers/partner.js';
-import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { APPROVED_CARD, preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { createInvoice } from './callers/till.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
-const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
 const AMOUNT = 8_950;
 
 let platform: Platform;
@@ -83,7 +82,7 @@ test.each([
     merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
     partner: { apiUrl: demo.apiUrl, ...demo.partner },
     session: newSessionRequest('http://127.0.0.1:9/notify'),
-    ...{ invoiceReference, externalReference, amount: AMOUNT, card: CARD },
+    ...{ invoiceReference, externalReference, amount: AMOUNT, card: APPROVED_CARD },
   };
   const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
   const done = JSON.parse(output) as Record<string, unknown>;
@@ -117,7 +116,7 @@ test('a page encrypts a card, and a payment with the encrypted card succeeds', a
     const binding = { sessionId, paymentNumber: 1, expiresAt: new Date(Date.now() + 600_000).toISOString() };
     const encryptedCard = await page.evaluate(
       (input) => (globalThis as unknown as { encryptCard: typeof encryptCard }).encryptCard(input),
-      { card: CARD, binding, publicJwk: publicJwk! },
+      { card: APPROVED_CARD, binding, publicJwk: publicJwk! },
     );
     const { reference: invoiceReference } = await createInvoice(platform, { amount: AMOUNT });
     const paid = await callApi<{ status: string }>(platform, 'POST', '/v1/payments', headers, {

@@ -7,14 +7,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { PartnerClient } from '@svc/sdk';
 import { findFreePort, PATIENCE, waitUntil } from '@svc/testing';
 import { gatewayClient, newSessionRequest } from './callers/merchant.js';
-import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { APPROVED_CARD, preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { callTillApi, newInvoiceRequest } from './callers/till.js';
 import type { MerchantSite, Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 import { NetworkLine, StoreComputer, type TillAnswer } from './stores/store-computer.js';
 
 const AMOUNT = 4_500;
-const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 };
 const TIMEOUT_MS = 60_000 * PATIENCE;
 
 let platform: Platform;
@@ -81,7 +80,7 @@ const tillState = async () =>
 const waitUntilSent = () =>
   waitUntil('all calls to be sent', 30_000, async () => (await tillState()).waitingCalls === 0);
 const pay = (code: string, amount = AMOUNT) =>
-  partner.service.pay({ code, amount, customer: { id: 'customer-1' }, card: CARD });
+  partner.service.pay({ code, amount, customer: { id: 'customer-1' }, card: APPROVED_CARD });
 const waitForPayment = () =>
   waitUntil('the payment', 20_000, async () => {
     const answer = await getPayment();

@@ -10,11 +10,9 @@ import { ConsoleBrowser } from './browser/console-browser.js';
 import { readQr } from './browser/qr-scanner.js';
 import { createSessions, gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { APPROVED_CARD, preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
-
-const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
 
 it('./svc admin timeline shows a payment with the steps of every service', async () => {
   const platform = await sharedPlatform('distributed');
@@ -61,7 +59,7 @@ it('an operator finds a payment by its order number in the console and in the te
     const { service } = new PartnerClient({ apiUrl, ...partner });
     await service.decode(code);
     const { paymentReference } = await service.pay({
-      ...{ reference: randomUUID(), code, amount: request.amount, customer: { id: randomUUID() }, card: CARD },
+      ...{ reference: randomUUID(), code, amount: request.amount, customer: { id: randomUUID() }, card: APPROVED_CARD },
     });
     await waitUntil('the webhook', 30_000, () => Promise.resolve(endpoint.deliveriesOf(paymentReference).length > 0));
 

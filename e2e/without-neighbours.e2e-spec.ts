@@ -9,6 +9,7 @@ import { waitUntil } from '@svc/testing';
 import { gatewayClient, newSessionRequest } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, decodeCode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
+import { APPROVED_CARD } from './callers/payer.js';
 import { createInvoice } from './callers/till.js';
 import { Platform } from './platform/platform.js';
 
@@ -123,7 +124,7 @@ async function payAndRead(index: number, into: Timings): Promise<void> {
     amount,
     customer: { id: customer },
     paymentMethod: {
-      card: { cardNumber: '4242424242424242', cvv: '123', holderName: 'T', expiryMonth: 12, expiryYear: 2035 },
+      card: APPROVED_CARD,
     },
   };
   const paid = await timed(into.pay, () =>

@@ -4,6 +4,13 @@ import { type CardData, type CardEncryptionKey, encryptCard } from '@svc/sdk/car
 import { waitUntil } from '@svc/testing';
 
 export const APPROVED = '4242424242424242';
+export const APPROVED_CARD: CardData = {
+  cardNumber: APPROVED,
+  cvv: '123',
+  holderName: 'Thandi Nkosi',
+  expiryMonth: 12,
+  expiryYear: 2035,
+};
 /** Shorter pauses would delay the services that recover. */
 const RESEND_PAUSE_MS = 1_000;
 
@@ -41,10 +48,7 @@ export async function payRequestFromPage(
   };
   const sessionId = data('session-id');
   const paymentNumber = Number(data('payment-number'));
-  const card: CardData = {
-    ...{ cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 },
-    ...changes,
-  };
+  const card: CardData = { ...APPROVED_CARD, cardNumber, ...changes };
   const encryptedCard = await encryptCard({
     card,
     binding: { sessionId, paymentNumber: paymentNumber, expiresAt: data('expires-at') },

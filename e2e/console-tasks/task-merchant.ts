@@ -8,7 +8,7 @@ import { waitUntil } from '@svc/testing';
 import type { Page } from 'playwright-core';
 import { ConsoleBrowser } from '../browser/console-browser.js';
 import { gatewayClient, newSessionRequest, onboardSites } from '../callers/merchant.js';
-import { APPROVED, preparePayRequest, sendPayRequest } from '../callers/payer.js';
+import { APPROVED_CARD, preparePayRequest, sendPayRequest } from '../callers/payer.js';
 import { createInvoice } from '../callers/till.js';
 import { scanFiles } from '../consistency/card-scan.js';
 import type { MerchantSite, Platform } from '../platform/platform.js';
@@ -150,7 +150,7 @@ async function payAsCustomer(platform: Platform, site: MerchantSite): Promise<Pa
   await new PartnerClient({ apiUrl, ...partner }).service.pay({
     ...{ reference: randomUUID(), code, amount },
     customer: { id: randomUUID(), ...CUSTOMER },
-    card: { cardNumber: APPROVED, cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 },
+    card: APPROVED_CARD,
     returnUrl: 'http://127.0.0.1:9/return',
   });
   return awaitPayment(platform, order);

@@ -1,15 +1,17 @@
 import type { Administration } from '../../administration-api/administration.ts';
 import { command } from '../command.ts';
 
-interface Restore {
-  readonly daysToReconcile: readonly string[];
+interface RestoreReport {
+  /** Null: never restored. */
+  readonly restore: object | null;
 }
 
 /** After a restore of payment-processor's database (docs/backup.md). */
 export const restoreCommands = [
-  command('restore status', 'shows the newest restore of the payments, and what is left to do', async (api) =>
-    formatRestore(((await api.call('GET', '/restores')) as { restore: Restore | null }).restore),
-  ),
+  command('restore status', 'shows the newest restore of the payments, and what is left to do', async (api) => {
+    const { restore } = (await api.call('GET', '/restores')) as RestoreReport;
+    return restore;
+  }),
   command(
     'restore repair [--reverse-reported]',
     'compares the restored payments with the bank, and records or reverses what the restore has forgotten',
@@ -20,7 +22,8 @@ export const restoreCommands = [
     'opens the platform for payments when the bank was compared and the books agree',
     async (api, input) => {
       const body = input['accept-differences'] === true ? { acceptsDifferences: true } : {};
-      return formatRestore(((await api.call('POST', '/restores/open', body)) as { restore: Restore | null }).restore);
+      const { restore } = (await api.call('POST', '/restores/open', body)) as RestoreReport;
+      return restore;
     },
   ),
 ];
@@ -36,8 +39,4 @@ async function repair(api: Administration, reversesReported: boolean): Promise<u
   if (listedUnresolved.length === 0) return counts;
   console.error(JSON.stringify(counts));
   return listedUnresolved;
-}
-
-function formatRestore(restore: Restore | null): unknown {
-  return restore && { ...restore, daysToReconcile: restore.daysToReconcile.join(', ') };
 }
