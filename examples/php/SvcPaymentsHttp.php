@@ -44,7 +44,7 @@ final class SvcPaymentsHttp
     }
 
     /**
-     * Retries a call without a response, and after 429, 502, 503, 504, or 409 while the same call is still running. Waits as long as
+     * Retries a call without a response, and after 408, 429, 502, 503, 504, or 409 while the same call is still running. Waits as long as
      * the response requires (`Retry-After`), but not longer than the time that is left.
      *
      * @param list<string> $headers
@@ -114,7 +114,7 @@ final class SvcPaymentsHttp
     private static function newError(int $status, mixed $response, array $headers): SvcPaymentsError
     {
         $messages = array_column(is_array($response['errors'] ?? null) ? $response['errors'] : [], 'message');
-        $retryable = in_array($status, [429, 502, 503, 504], true) || ($status === 409 && isset($headers['retry-after']));
+        $retryable = in_array($status, [408, 429, 502, 503, 504], true) || ($status === 409 && isset($headers['retry-after']));
         $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $headers['link'] ?? '', $page) ? $page[1] : null;
         $unread = $status === 401 ? 'the key is missing, wrong or revoked' : 'the response cannot be read';
         return new SvcPaymentsError($status, $messages ?: [$unread], $retryable, $headers['x-request-id'] ?? null, $type, self::retryAfter($headers));

@@ -192,7 +192,7 @@ describe('the timeout of a call', () => {
 
 describe('sendWithRetries', () => {
   const temporaryFailures: Step[] = [
-    ...[429, 502, 503, 504].map((status) => ({ status })),
+    ...[408, 429, 502, 503, 504].map((status) => ({ status })),
     { status: 409, headers: { 'retry-after': '0' } },
     { failure: new Error('connection lost') },
   ];
@@ -202,7 +202,7 @@ describe('sendWithRetries', () => {
     expect(sentRequests).toHaveLength(2);
   });
 
-  it.each([200, 204, 400, 401, 403, 404, 408, 409, 413, 422, 425, 428, 430, 500, 501, 505])(
+  it.each([200, 204, 400, 401, 403, 404, 409, 413, 422, 425, 428, 430, 500, 501, 505])(
     'does not send the request again after %d',
     async (status) => {
       expect(await createExchange([{ status }, {}]).sendWithRetries(GET)).toMatchObject({ httpStatus: status });
@@ -330,6 +330,7 @@ describe('the error from createApiError', () => {
   });
 
   it.each([
+    [408, {}, true],
     [429, {}, true],
     [409, { 'retry-after': '1' }, true],
     [409, {}, false],

@@ -57,7 +57,8 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
  * With these statuses, either the server has not processed the request, or it is unknown whether the server has
  * processed it. A retry is safe in both cases, because only idempotent calls are retried.
  */
-const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+/** 408: the server has not received the whole request in time. */
+const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504]);
 
 export class HttpExchange {
   private readonly fetch: typeof globalThis.fetch;

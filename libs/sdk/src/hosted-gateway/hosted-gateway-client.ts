@@ -145,7 +145,7 @@ export class HostedGatewayClient {
   }
 
   /**
-   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 429,
+   * Creates a session for a payer. Safe to repeat: the client makes up to four attempts after a lost connection, 408, 429,
    * 502, 503, 504, or a 409 that means that an equal request is in progress.
    *
    * @throws SvcApiError 400 names every invalid field; 401 for a wrong key; 409 if the requestId was used with

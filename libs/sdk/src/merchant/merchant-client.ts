@@ -53,7 +53,7 @@ export class MerchantClient extends PaymentLookUps {
 
   /**
    * Refunds a card payment. Safe to repeat with the same `idempotencyKey`: the client makes up to four attempts after a
-   * lost connection, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`, because a refund that the bank
+   * lost connection, 408, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`, because a refund that the bank
    * declines is not an error. The stream and the site's webhook report the result of a `pending` refund. With a site's
    * key, only payments of that site can be refunded.
    *

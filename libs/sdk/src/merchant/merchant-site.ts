@@ -49,7 +49,7 @@ interface CreateInvoiceOptions {
 export class MerchantSite extends PaymentLookUps {
   /**
    * Creates an invoice, or replaces the open invoice with the same `externalReference`. Safe to repeat: the client makes
-   * up to four attempts after a lost connection, 429, 502, 503 and 504, all with one Idempotency-Key. It does not retry
+   * up to four attempts after a lost connection, 408, 429, 502, 503 and 504, all with one Idempotency-Key. It does not retry
    * after a 409 `payment.in-progress`: a customer is paying the old invoice, and a payment takes longer than a till
    * should wait. To repeat the call yourself after a lost response, also after a restart, store `idempotencyKey`, or send
    * exactly the same invoice with an `externalReference`. The result is then the invoice of the first call, perhaps

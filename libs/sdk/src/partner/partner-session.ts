@@ -88,7 +88,7 @@ export class PartnerSession<Request extends PayRequest = PayRequest> {
 
   /**
    * Pays an invoice. Safe to repeat with the same `reference`: the client makes up to four attempts after a lost
-   * connection, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`:
+   * connection, 408, 429, 502, 503, 504, or 409 with `Retry-After`. Check `status`:
    * - `failed`: a declined payment is not an error.
    * - `verificationRequired`: redirect the payer to `verificationUrl`.
    * - `processing`: the history contains the result when it is final.
