@@ -55,7 +55,8 @@ async function sell(nth: number): Promise<void> {
   )) as [{ reference: string }];
   await new AdyenEmulator(platform.adyenEmulatorUrl).captured(reference);
   const { merchantId, apiKey } = platform.site(0, 0).merchant;
-  await new MerchantClient({ apiUrl, merchantId, apiKey }).refund(reference, {
+  const client = new MerchantClient({ apiUrl, merchantId, apiKey, timeoutMs: 60_000 });
+  await client.refund(reference, {
     idempotencyKey: randomUUID(),
     amount: 1_000,
   });
