@@ -211,12 +211,8 @@ describe('sendWithRetries', () => {
   );
 
   it('sends the request at most four times, and returns the last response or throws the last error', async () => {
-    const response = await createExchange([
-      { status: 503 },
-      { status: 503 },
-      { status: 503 },
-      { status: 502 },
-    ]).sendWithRetries(GET);
+    const responses = [503, 503, 503, 502].map((status) => ({ status }));
+    const response = await createExchange(responses).sendWithRetries(GET);
     expect(response.httpStatus).toBe(502);
     expect(sentRequests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1_000]);
