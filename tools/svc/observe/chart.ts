@@ -48,7 +48,7 @@ export function chart(title: string, unit: Unit, all: readonly Series[], range: 
   const values = series.flatMap(({ points }) => points.map(({ value }) => value));
   const top = Math.max(...values, SMALLEST_TOP[unit]);
   const y = scaleLinear([Math.min(0, ...values), top], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(TICKS);
-  const formatTime = x.tickFormat(TIME_TICKS);
+  const formatTime = x.tickFormat(TIME_TICKS, '%H:%M');
   const grid = y.ticks(TICKS).map((tick) => {
     const at = y(tick).toFixed(1);
     return (

@@ -56,6 +56,12 @@ describe('a chart', () => {
     expect(svg).not.toMatch(/<b>|<script>/);
   });
 
+  test('names times of the day with 24 hours', () => {
+    const from = Date.parse('2026-03-01T14:40:00Z');
+    const svg = chart('Title', 's', [], { from, to: from + 900_000 });
+    expect([...svg.matchAll(/>(\d\d:\d\d)</g)].map(([, time]) => time)).toEqual(['14:40', '14:45', '14:50', '14:55']);
+  });
+
   test('without series is empty', () => expect(pathsOf(chart('Title', 's', [], RANGE))).toEqual([]));
 });
 
