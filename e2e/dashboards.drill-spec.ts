@@ -18,7 +18,7 @@ import { Platform, ROOT } from './platform/platform.js';
 const LOAD_MS = 6 * 60_000;
 const SALES_PER_SECOND = 3;
 const SPACES = /\s/g;
-/** These may have no data: nobody asks for a receipt by e-mail, and nothing fails. */
+/** Panels that may have no data. The payers of this drill request no receipts by e-mail, and no service fails. */
 const MAY_BE_EMPTY = ['E-mails', 'Broker: refused types', 'Statements over a second'];
 
 let platform: Platform;

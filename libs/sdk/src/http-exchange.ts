@@ -55,9 +55,9 @@ const MAX_RETRY_AFTER_SECONDS = 3_600;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
  * With these statuses, either the server has not processed the request, or it is unknown whether the server has
- * processed it. A retry is safe in both cases, because only idempotent calls are retried.
+ * processed it. A retry is safe in both cases, because only idempotent calls are retried. 408: the server has not
+ * received the whole request in time.
  */
-/** 408: the server has not received the whole request in time. */
 const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504]);
 
 export class HttpExchange {
