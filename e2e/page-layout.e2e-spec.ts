@@ -132,11 +132,11 @@ it('a basket is folded on a phone with its count and total, and open on a deskto
     await phone.goto(url);
     const line = phone.getByText('Swartberg Espresso');
     expect(await line.isVisible()).toBe(false);
-    await phone.getByText('3 items · R 1 484.45').click();
+    await phone.getByText('10 items · R 1 484.45').click();
     expect(await line.isVisible()).toBe(true);
     await phone.setViewportSize(DESKTOP);
     await phone.reload();
-    expect([await line.isVisible(), await phone.getByText('3 items').isVisible()]).toEqual([true, false]);
+    expect([await line.isVisible(), await phone.getByText('10 items').isVisible()]).toEqual([true, false]);
     await closeContext(other);
   }
 });

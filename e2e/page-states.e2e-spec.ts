@@ -323,7 +323,9 @@ describe('the page', () => {
     await last.goto(url);
     await last.getByLabel('Card number').fill('4242 4242');
     await last.getByRole('button', { name: 'Give me 15 more minutes' }).click();
-    await last.locator('#expiring').waitFor({ state: 'hidden' });
+    await last.locator('#more-time').waitFor({ state: 'detached' });
+    expect(await last.evaluate(() => document.activeElement?.id)).toBe('expiring-text');
+    expect(await last.locator('#expiring-text').innerText()).toMatch(/^You can pay here until/);
     expect(await last.getByLabel('Card number').inputValue()).toBe('4242 4242');
     await last.reload();
     await payButton(last).waitFor({ state: 'visible' });

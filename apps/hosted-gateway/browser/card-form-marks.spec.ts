@@ -44,4 +44,9 @@ test('a decline because of a field marks the field, and has its message only abo
   expect([readText('form-error'), readText('card-cvv-error')]).toEqual(['The CVV is not correctCheck it.', '']);
   expect(findInput('card-cvv').getAttribute('aria-invalid')).toBe('true');
   expect(document.activeElement?.id).toBe('card-cvv');
+  const readDescription = () => findInput('card-cvv').getAttribute('aria-describedby');
+  expect(readDescription()).toBe('form-error card-cvv-hint card-cvv-error');
+  findInput('card-cvv').value = '123';
+  findInput('card-cvv').dispatchEvent(new window.Event('input', { bubbles: true }));
+  expect(readDescription()).toBe('card-cvv-hint card-cvv-error');
 });

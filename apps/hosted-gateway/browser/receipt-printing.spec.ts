@@ -1,7 +1,7 @@
 import { openInDom } from '../test/open-page.js';
-import { paidPage } from '../test/pages.js';
+import { paidPage, reversedCharges } from '../test/pages.js';
 
-const RETURN_AFTER_MS = 6_000;
+const RETURN_AFTER_MS = 21_000;
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -29,6 +29,20 @@ test('the page returns to the shop after some seconds', async () => {
   const { navigation } = await openReceipt();
   jest.advanceTimersByTime(RETURN_AFTER_MS);
   expect(navigation.replace).toHaveBeenCalledWith('https://shop.example/thanks?paymentStatus=Success');
+});
+
+test('the page stays 20 s, so that a slow reader can stop the redirect', async () => {
+  const { navigation } = await openReceipt();
+  jest.advanceTimersByTime(19_900);
+  expect(navigation.replace).not.toHaveBeenCalled();
+  expect(isShown('stay')).toBe(true);
+});
+
+test('the page stays while it tells that another payment was refunded', async () => {
+  const { navigation } = await openReceipt({ ...paidPage, reversedCharges });
+  jest.advanceTimersByTime(RETURN_AFTER_MS);
+  expect(navigation.replace).not.toHaveBeenCalled();
+  expect(isShown('stay')).toBe(false);
 });
 
 test('the page does not return to the shop after the receipt was printed', async () => {

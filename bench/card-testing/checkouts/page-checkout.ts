@@ -133,18 +133,18 @@ export class PageCheckout implements Checkout {
       body: new URLSearchParams({ answer: 'confirm' }),
       redirect: 'manual',
     });
-    // The page finishes the payment when the payer returns.
-    return this.awaitOutcome();
+    // The page finishes the payment when the payer returns. Until the bank has answered, it still asks to verify.
+    return this.awaitOutcome(['processing', 'verification']);
   }
 
-  /** Loads the page again while its payment is in progress. */
-  private async awaitOutcome(): Promise<AttemptOutcome> {
+  /** Loads the page again while its payment is in one of the states before the outcome. */
+  private async awaitOutcome(before: readonly string[] = ['processing']): Promise<AttemptOutcome> {
     for (let views = 1; ; views++) {
       const state = findPageData(await this.openPage(), 'state') ?? '';
+      const isDecided = !before.includes(state);
       const outcome = OUTCOMES[state];
-      if (outcome !== undefined) return outcome;
-      if (state !== 'processing' || views === MAX_VIEWS)
-        throw new Error(`The page without a form has the state ${state}.`);
+      if (isDecided && outcome !== undefined) return outcome;
+      if (isDecided || views === MAX_VIEWS) throw new Error(`The page without a form has the state ${state}.`);
       await pause(VIEW_PAUSE_MS);
     }
   }

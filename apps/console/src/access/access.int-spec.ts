@@ -211,6 +211,16 @@ test('every page forbids frames and scripts of others, and is kept nowhere', asy
   expect(headers['cache-control']).toBe('no-store');
 });
 
+test('the sign-in page mentions ./svc up in development only', async () => {
+  expect((await app.anonymous().get('/sign-in')).text).toContain('./svc up prints a link');
+  const inProduction = await startConsole('https://console.svc.example');
+  try {
+    expect((await inProduction.anonymous().get('/sign-in')).text).not.toContain('./svc up');
+  } finally {
+    await inProduction.stop();
+  }
+});
+
 test('after the sign-in only a path of the console is opened', async () => {
   for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a\nb'])
     expect((await app.anonymous().get(`/sign-in?next=${encodeURIComponent(next)}`)).html).toContain(

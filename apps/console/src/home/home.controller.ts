@@ -8,8 +8,8 @@ import type { Viewer } from '../viewer/viewer.js';
 import { renderMerchantsPage } from './merchants-page.js';
 
 /**
- * The start page: the merchants at which the person has a role. With one merchant, its page of today. Operators of the
- * platform without a merchant get their own start page.
+ * The start page: the merchants at which the person has a role. With one merchant, its page of today, in live mode after its
+ * first live payment. Operators of the platform without a merchant get their own start page.
  */
 @PageController()
 export class HomeController {
@@ -24,7 +24,10 @@ export class HomeController {
     const merchants = await this.merchants.list(merchantIds);
     const [only] = merchants;
     if (only && merchants.length === 1 && operatorRole === undefined)
-      return redirect(reply, `/${only.merchantId}/test`);
+      return redirect(
+        reply,
+        `/${only.merchantId}/${(await this.merchants.hasLivePayments(only.merchantId)) ? 'live' : 'test'}`,
+      );
     await sendPage(reply, HttpStatus.OK, renderMerchantsPage(viewer, merchants));
   }
 }

@@ -60,7 +60,7 @@ function Header({
   const otherMode: Mode = shown?.mode === 'live' ? 'test' : 'live';
   return (
     <header class="top">
-      <a class="brand" href="/">
+      <a class="brand" href={shown ? pathOf(shown) : '/'}>
         {shown?.merchant.name ?? texts.product}
       </a>
       {shown ? (

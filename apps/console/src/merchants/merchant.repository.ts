@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TimeZonePeriod } from '@svc/contracts';
 import { DataSource } from 'typeorm';
+import { SERVING_GENERATION } from '../read-model/read-model.js';
 
 export interface KnownSite {
   readonly siteId: number;
@@ -31,5 +32,13 @@ export class MerchantRepository {
          FROM known_merchants m WHERE m.merchant_id = ANY ($1::bigint[]) ORDER BY m.name, m.merchant_id`,
       [merchantIds],
     );
+  }
+
+  async hasLivePayments(merchantId: number): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ exists: boolean }[]>(
+      `SELECT EXISTS (SELECT FROM payments WHERE generation = ${SERVING_GENERATION} AND merchant_id = $1 AND mode = 'live')`,
+      [merchantId],
+    );
+    return row!.exists;
   }
 }

@@ -6,7 +6,7 @@ import {
   type SentReceipt,
 } from '@svc/contracts';
 import { fill } from '../languages/fill.js';
-import { formatAmount, formatDecimal } from '../languages/format.js';
+import { formatAmount } from '../languages/format.js';
 import { PostForm } from '../layout/form-elements.js';
 import { pathOf } from '../layout/layout.js';
 import type { PaymentHistory } from './timeline-view.js';
@@ -27,8 +27,8 @@ export interface PaymentPage extends PaymentHistory {
   readonly refundable: number;
   /** Cents that a person with a higher role may still give back. */
   readonly unrefunded: number;
-  /** Cents that the form of the refund contains. */
-  readonly refundAmount: number;
+  /** Texts in the fields of the refund. */
+  readonly refundFields: { readonly amount: string; readonly reason: string };
   /** Idempotency key of the forms. */
   readonly formKey: string;
 }
@@ -52,13 +52,30 @@ export function CustomerCard({ viewer, payment, showsCustomer }: PaymentPage) {
   );
 }
 
+/** Links to the forms below the history. Only a phone shows them, where the forms are some screens below. */
+export function FormLinks(page: PaymentPage) {
+  const { receipt, refund } = page.viewer.texts.payment;
+  return (
+    <p class="jumps">
+      {hasReceipt(page.receipt) ? <a href="#receipt">{receipt.title}</a> : null}
+      {mayRefund(page) ? <a href="#refund">{refund.title}</a> : null}
+    </p>
+  );
+}
+
+const hasReceipt = (receipt: ReceiptOptions | undefined): receipt is ReceiptOptions =>
+  receipt !== undefined && (receipt.pageUrl !== undefined || receipt.canMail);
+
+const mayRefund = ({ viewer, payment }: PaymentPage): boolean =>
+  viewer.can('refunds.create', payment.siteId) && payment.state === 'success' && payment.method === 'Card';
+
 /** The receipt, to print and to send. */
 export function ReceiptCard({ viewer, payment, receipt, formKey, message }: PaymentPage) {
   const words = viewer.texts.payment.receipt;
-  if (receipt === undefined || (receipt.pageUrl === undefined && !receipt.canMail)) return null;
+  if (!hasReceipt(receipt)) return null;
   const isInvalid = message?.kind === 'receipt' && message.result === 'invalid';
   return (
-    <section class="card form">
+    <section class="card form" id="receipt">
       <h2>{words.title}</h2>
       {receipt.pageUrl === undefined ? null : (
         <p>
@@ -89,14 +106,14 @@ export function ReceiptCard({ viewer, payment, receipt, formKey, message }: Paym
   );
 }
 
-export function RefundForm({ viewer, payment, refundable, unrefunded, refundAmount, formKey }: PaymentPage) {
+export function RefundForm(page: PaymentPage) {
+  const { viewer, payment, refundable, unrefunded, refundFields, formKey } = page;
   const { texts } = viewer;
   const { refund } = texts.payment;
-  if (!viewer.can('refunds.create', payment.siteId) || payment.state !== 'success' || payment.method !== 'Card')
-    return null;
+  if (!mayRefund(page)) return null;
   const format = (cents: number): string => formatAmount(cents, payment.currency, texts);
   return (
-    <section class="card form">
+    <section class="card form" id="refund">
       <h2>{refund.title}</h2>
       {refundable === 0 ? (
         <p>{unrefunded === 0 ? refund.none : fill(refund.limitReached, { all: format(unrefunded) })}</p>
@@ -111,11 +128,11 @@ export function RefundForm({ viewer, payment, refundable, unrefunded, refundAmou
           <input type="hidden" name="key" value={formKey} />
           <label>
             {refund.amount}
-            <input name="amount" inputmode="decimal" required value={formatDecimal(refundAmount)} maxlength={20} />
+            <input name="amount" inputmode="decimal" required value={refundFields.amount} maxlength={20} />
           </label>
           <label>
             {refund.reason}
-            <input name="reason" maxlength={200} />
+            <input name="reason" maxlength={200} value={refundFields.reason} />
           </label>
           <p class="small">
             {refund.confirm}

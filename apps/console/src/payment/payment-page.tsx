@@ -3,7 +3,14 @@ import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format.js';
 import { Notice, pathOf, renderDocument } from '../layout/layout.js';
 import type { PaymentDetails } from './find-payment.query.js';
-import { CustomerCard, type PaymentMessage, type PaymentPage, ReceiptCard, RefundForm } from './payment-forms.js';
+import {
+  CustomerCard,
+  FormLinks,
+  type PaymentMessage,
+  type PaymentPage,
+  ReceiptCard,
+  RefundForm,
+} from './payment-forms.js';
 import { PaymentHistoryView } from './timeline-view.js';
 
 export function renderPaymentPage(page: PaymentPage): string {
@@ -22,6 +29,7 @@ export function renderPaymentPage(page: PaymentPage): string {
         </p>
         <h1>{title}</h1>
         {message === undefined ? null : <Message {...{ texts, payment, message }} />}
+        <FormLinks {...page} />
         <PaymentHistoryView {...page} />
         <div class="columns">
           <CustomerCard {...page} />

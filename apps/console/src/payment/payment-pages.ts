@@ -5,11 +5,12 @@ import { DomainError, parsePaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import type { FastifyReply } from 'fastify';
 import { DataSource } from 'typeorm';
+import { formatDecimal } from '../languages/format.js';
 import { sendPage } from '../layout/page-sender.js';
 import type { MerchantViewer } from '../viewer/viewer.js';
 import { FindDeliveries } from './find-deliveries.js';
 import { findPayment, type PaymentDetails } from './find-payment.query.js';
-import type { PaymentMessage } from './payment-forms.js';
+import type { PaymentMessage, PaymentPage } from './payment-forms.js';
 import { renderPaymentPage } from './payment-page.js';
 import type { PaymentHistory } from './timeline-view.js';
 
@@ -18,6 +19,8 @@ interface PageChanges {
   readonly message?: PaymentMessage | undefined;
   /** Cents of the field of the refund; by default all that is left. */
   readonly refundAmount?: number | undefined;
+  /** The fields of a refused form, as the person has typed them. */
+  readonly typedRefund?: PaymentPage['refundFields'];
   /** The person has pressed the button that shows the name, and the audit log has the entry. */
   readonly showsCustomer?: boolean;
 }
@@ -45,7 +48,7 @@ export class PaymentPages {
     status: number,
     viewer: MerchantViewer,
     payment: PaymentDetails,
-    { message, refundAmount, showsCustomer = false }: PageChanges = {},
+    { message, refundAmount, typedRefund, showsCustomer = false }: PageChanges = {},
   ): Promise<void> {
     const [history, receipt] = await Promise.all([this.readHistory(viewer, payment), this.findReceipt(payment)]);
     const refundable = computeRefundable(viewer, payment);
@@ -56,7 +59,10 @@ export class PaymentPages {
       showsCustomer,
       refundable,
       unrefunded: computeUnrefunded(payment),
-      refundAmount: Math.min(refundAmount ?? refundable, refundable),
+      refundFields: typedRefund ?? {
+        amount: formatDecimal(Math.min(refundAmount ?? refundable, refundable)),
+        reason: '',
+      },
       formKey: randomUUID(),
     });
     await sendPage(reply, status, html);

@@ -86,12 +86,14 @@ export class PaymentController {
   ): Promise<void> {
     const payment = await this.pages.getPayment(viewer, reference);
     const left = computeRefundable(viewer, payment);
-    const amount = parseAmount(readField(form, 'amount', 20) ?? '');
+    const typedAmount = readField(form, 'amount', 20) ?? '';
+    const amount = parseAmount(typedAmount);
     const reason = readField(form, 'reason', MAX_REASON_LENGTH);
     const idempotencyKey = readField(form, 'key', 36);
     if (amount === undefined || amount < 1 || amount > left || !isUuid(idempotencyKey)) {
       const message = { kind: 'invalid-amount', left } as const;
-      return this.pages.send(reply, HttpStatus.UNPROCESSABLE_ENTITY, viewer, payment, { message });
+      const typedRefund = { amount: typedAmount, reason: reason ?? '' };
+      return this.pages.send(reply, HttpStatus.UNPROCESSABLE_ENTITY, viewer, payment, { message, typedRefund });
     }
     // payment-processor checks the limit again, because another refund may not be in the read model yet.
     const limit = isConfirmed(viewer, this.clock.now()) ? Infinity : MAX_UNCONFIRMED_REFUND_CENTS;

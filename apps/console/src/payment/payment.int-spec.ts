@@ -285,6 +285,32 @@ describe('a refund', () => {
   });
 });
 
+test('a phone has links to the forms that the person may use', async () => {
+  const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
+  await store(app, payment);
+  const linksFor = async (role: 'owner' | 'developer') => {
+    const path = `/${merchant.merchantId}/test/payments/${payment.paymentReference}`;
+    const { html } = await app.signIn([merchant.grant(role)]).get(path);
+    return {
+      links: [...html.matchAll(/href="#(receipt|refund)"/g)].map(([, id]) => id),
+      hasForm: html.includes('id="refund"'),
+    };
+  };
+  expect(await linksFor('owner')).toEqual({ links: ['receipt', 'refund'], hasForm: true });
+  expect(await linksFor('developer')).toEqual({ links: ['receipt'], hasForm: false });
+});
+
+test('a refused form of a refund has what the person has typed, and not the whole amount', async () => {
+  const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
+  await store(app, payment);
+  const form = { amount: '15.5', reason: 'One cup was cold', key: randomUUID() };
+  const path = `/${merchant.merchantId}/test/payments/${payment.paymentReference}/refunds`;
+  const { status, html } = await app.signIn([merchant.grant('owner')]).post(path, form);
+  expect(status).toBe(422);
+  expect(html).toMatch(/name="amount"[^>]*value="15\.5"/);
+  expect(html).toMatch(/name="reason"[^>]*value="One cup was cold"/);
+});
+
 test('support reads how much its role may give back, and who can give back the rest', async () => {
   const amounts = { amount: 250_000, processedAmount: 250_000 };
   const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'), amounts);

@@ -1,5 +1,6 @@
 import type { DeliveryAttempt, DeliveryWithAttempts } from '@svc/contracts';
 import type { ComponentChildren } from 'preact';
+import { developersPath } from '../developers/developers-frame.js';
 import type { Texts } from '../languages/en/en.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format.js';
@@ -49,7 +50,10 @@ function Facts({ viewer, payment }: Omit<PaymentHistory, 'deliveries'>) {
     [texts.payments.state, <State texts={texts} payment={{ ...payment, refundedAmount }} />],
     [words.amount, format(payment.amount)],
     [words.tip, payment.tipAmount > 0 ? format(payment.tipAmount) : ''],
-    [words.charged, payment.state === 'success' ? format(payment.processedAmount) : ''],
+    [
+      words.charged,
+      payment.state === 'success' && payment.processedAmount !== payment.amount ? format(payment.processedAmount) : '',
+    ],
     [words.givenBack, refundedAmount > 0 ? format(refundedAmount) : ''],
     [words.order, payment.orderReference],
     [words.site, siteName(viewer, payment.siteId)],
@@ -162,7 +166,10 @@ function Webhook({ viewer, payment, delivery }: WebhookEvent) {
   return (
     <>
       <span class={`webhook ${delivery.state}`}>{webhook[delivery.state]}</span>{' '}
-      <small>{`${webhookNote[delivery.recipient]}: ${delivery.url}`}</small>
+      <small>{`${webhookNote[delivery.recipient]}: ${delivery.url}`}</small>{' '}
+      <a class="small" href={`${developersPath(viewer)}/deliveries/${delivery.id}?site=${payment.siteId}`}>
+        {texts.payment.sent}
+      </a>
       {delivery.attempts.length === 0 ? null : (
         // The script finds these elements by their ids in the next version of the page.
         <details id={`attempts-${delivery.id}`}>

@@ -57,6 +57,13 @@ export function PaymentList({ viewer, choice, payments, hasMore, unpaidRequests,
           <h2>{texts.payments.title}</h2>
         </>
       )}
+      {canAnywhere(viewer, 'exports.read') && payments.length > 0 ? (
+        <p class="pages">
+          <a href={`${path}.csv${formatChoice(choice, { after: undefined })}`} download>
+            {texts.payments.csv}
+          </a>
+        </p>
+      ) : null}
       {payments.length === 0 ? (
         <p class="empty">
           {choice.search === '' || unpaidRequests.length > 0
@@ -71,11 +78,6 @@ export function PaymentList({ viewer, choice, payments, hasMore, unpaidRequests,
           <a href={`${path}${formatChoice(choice, { after: undefined })}`}>{texts.payments.newest}</a>
         )}
         {hasMore && after ? <a href={`${path}${formatChoice(choice, { after })}`}>{texts.payments.older}</a> : null}
-        {canAnywhere(viewer, 'exports.read') && payments.length > 0 ? (
-          <a href={`${path}.csv${formatChoice(choice, { after: undefined })}`} download>
-            {texts.payments.csv}
-          </a>
-        ) : null}
       </p>
     </section>
   );

@@ -125,7 +125,7 @@ export function MailFields({ viewer, values, isInvalid, isRequired }: MailFields
   return (
     <>
       <label>
-        {newRequest.email}
+        {isRequired ? newRequest.requiredEmail : newRequest.email}
         <input
           type="email"
           name="email"

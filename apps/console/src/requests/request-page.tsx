@@ -132,6 +132,9 @@ function Share({ viewer, request, hasMail, mailKey, codesUrl }: RequestPage) {
         <button type="button" class="small" data-copy={link} data-done={texts.request.copied} hidden>
           {texts.request.copy}
         </button>{' '}
+        <button type="button" class="small" data-share={link} hidden>
+          {texts.request.send}
+        </button>{' '}
         <button type="button" class="small" data-print hidden>
           {texts.request.print}
         </button>{' '}

@@ -104,7 +104,7 @@ export function RequestTable({ viewer, requests, codesUrl, now }: Table) {
               <td>
                 <State {...{ texts, state }} />
               </td>
-              <td>{lastDayOf(viewer, request)}</td>
+              <td data-label={texts.requests.until}>{lastDayOf(viewer, request)}</td>
               <td>
                 {state === 'open' ? (
                   <a href={ownCodeText(request.code, codesUrl)} rel="noreferrer">

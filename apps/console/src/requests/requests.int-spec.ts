@@ -186,7 +186,7 @@ describe('the list', () => {
     const { text, html } = await owner.get(path());
     const rows = [...html.matchAll(/class="order"[^>]*>([^<]+)</g)].map(([, name]) => name);
     expect(rows).toEqual(['Open', 'Paid', 'Cancelled', 'Expired', 'Refused']);
-    expect(text).toContain('2026-02-28 12:00 Open CAKE-7 Shop 1 Open 2026-03-08 Open : Open R 250.00');
+    expect(text).toContain('2026-02-28 12:00 Open CAKE-7 Shop 1 Open 2026-03-08 Payment page : Open R 250.00');
     expect(text).toContain('Paid CAKE-7 Shop 1 Paid 2026-03-08 R 250.00');
     expect(text).toContain('Cancelled CAKE-7 Shop 1 Cancelled 2026-03-08 R 250.00');
     expect(text).toContain('Expired CAKE-7 Shop 1 Expired 2026-02-28 R 250.00');

@@ -36,7 +36,6 @@ export function renderMonthPage(page: PeriodPage): string {
         ))}
         <section class="card">
           <SettlementStatus {...page} />
-          <p class="small">{texts.settlements.note}</p>
         </section>
       </>
     ),
@@ -52,6 +51,7 @@ function Month({ page, summary }: { page: PeriodPage; summary: Summary }) {
       <div class="columns">
         <section class="card">
           <AccountTable {...{ viewer, summary }} />
+          <p class="small">{viewer.texts.settlements.note}</p>
           {totals ? <KindsTable {...{ viewer, totals }} /> : null}
         </section>
         {totals ? (

@@ -50,7 +50,7 @@ export function renderSignInPage({ texts, origin, next, email = '', problem, don
           <input type="hidden" name="next" value={next} />
         </PasskeyForm>
         <p class="small">{signIn.lost}</p>
-        <p class="small">{signIn.forDemo}</p>
+        {isLocal(origin) ? <p class="small">{signIn.forDemo}</p> : null}
       </section>
     ),
   });
@@ -129,3 +129,7 @@ export function renderLinkPage({ texts, token }: { texts: Texts; token: string }
     ),
   });
 }
+
+/** True in development: `./svc up` opens the console at this machine. */
+const isLocal = (origin: string | undefined): boolean =>
+  origin !== undefined && new URL(origin).hostname === 'localhost';

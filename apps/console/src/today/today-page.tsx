@@ -1,5 +1,6 @@
 import { MAX_UNDELIVERED_COUNT, type UndeliveredCount } from '@svc/contracts';
 import type { DisputesToAnswer } from '../disputes/list-disputes.query.js';
+import type { Texts } from '../languages/en/en.js';
 import { fill } from '../languages/fill.js';
 import { CURRENCY, formatAmount } from '../languages/format.js';
 import { pathOf, renderDocument } from '../layout/layout.js';
@@ -37,7 +38,7 @@ export function renderTodayPage(page: TodayPage): string {
   const { viewer, day, isToday } = page;
   const { texts } = viewer;
   return renderDocument({
-    title: isToday ? texts.today.title : fill(texts.today.titleOf, { day }),
+    title: isToday ? texts.today.title : titleOf(texts, day),
     texts,
     viewer,
     current: 'today',
@@ -45,13 +46,18 @@ export function renderTodayPage(page: TodayPage): string {
   });
 }
 
+const weekdayOf = (texts: Texts, day: string): string => texts.weekdays[new Date(day).getUTCDay()]!;
+
+const titleOf = (texts: Texts, day: string): string =>
+  fill(texts.today.titleOf, { day, weekday: weekdayOf(texts, day) });
+
 /** The content. On the page of today it shows new payments by itself, and after midnight the new day. */
 export function TodayContent(page: TodayPage) {
-  const { viewer, day, isToday, zone, today, newest, disputes, undelivered, labels } = page;
+  const { viewer, day, isToday, zone, today, before, newest, disputes, undelivered, labels } = page;
   const { texts } = viewer;
   return (
     <div data-live={isToday ? `${pathOf(viewer)}/live` : undefined}>
-      <h1>{isToday ? `${texts.today.title}, ${day}` : fill(texts.today.titleOf, { day })}</h1>
+      <h1>{isToday ? `${texts.today.title}, ${day}` : titleOf(texts, day)}</h1>
       <Days {...page} />
       {disputes ? <DisputesLine {...{ viewer, disputes }} /> : null}
       {undelivered.length === 0 ? null : <UndeliveredLine {...{ viewer, undelivered }} />}
@@ -65,7 +71,7 @@ export function TodayContent(page: TodayPage) {
           </section>
           <section class="card">
             <h2>{texts.today.bySite}</h2>
-            <Sites viewer={viewer} today={today} />
+            <Sites viewer={viewer} today={today} before={before} />
             <h2>{texts.today.byOutcome}</h2>
             <Outcomes viewer={viewer} today={today} />
           </section>
@@ -94,7 +100,9 @@ function Days({ viewer, isToday, previous, next }: TodayPage) {
   const path = pathOf(viewer);
   return (
     <nav class="other-days" aria-label={texts.today.days}>
-      {previous === undefined ? null : <a href={`${path}?day=${previous}`}>{`‹ ${previous}`}</a>}
+      {previous === undefined ? null : (
+        <a href={`${path}?day=${previous}`}>{`‹ ${isToday ? texts.today.yesterday : previous}`}</a>
+      )}
       {next === undefined ? null : <a href={`${path}?day=${next}`}>{`${next} ›`}</a>}
       {isToday ? null : <a href={path}>{texts.today.title}</a>}
     </nav>
@@ -140,7 +148,7 @@ function UndeliveredLine({ viewer, undelivered }: Pick<TodayPage, 'viewer' | 'un
 
 function Figures({ viewer, day, isToday, today, before }: TodayPage) {
   const { texts } = viewer;
-  const weekday = texts.weekdays[new Date(day).getUTCDay()]!;
+  const weekday = weekdayOf(texts, day);
   const format = (cents: number | undefined): string | undefined =>
     cents === undefined ? undefined : formatAmount(cents, CURRENCY, texts);
   const percent = (value: number | undefined): string | undefined => (value === undefined ? undefined : `${value} %`);
@@ -153,15 +161,17 @@ function Figures({ viewer, day, isToday, today, before }: TodayPage) {
   const hadTrade = before.paid + before.failed > 0;
   return (
     <dl class="figures">
-      {figures.map(([name, value, earlier]) => (
+      {figures.map(([name, value, earlier], index) => (
         <div class="card">
           <dt>{name}</dt>
           <dd>{value ?? '–'}</dd>
-          <dd class="small">
-            {hadTrade
-              ? fill(isToday ? texts.today.against : texts.today.againstDay, { weekday, value: earlier ?? '–' })
-              : fill(isToday ? texts.today.noneBefore : texts.today.noneOnDay, { weekday })}
-          </dd>
+          {hadTrade ? (
+            <dd class="small">
+              {fill(isToday ? texts.today.against : texts.today.againstDay, { weekday, value: earlier ?? '–' })}
+            </dd>
+          ) : index === 0 ? (
+            <dd class="small">{fill(isToday ? texts.today.noneBefore : texts.today.noneOnDay, { weekday })}</dd>
+          ) : null}
         </div>
       ))}
     </dl>
@@ -171,9 +181,14 @@ function Figures({ viewer, day, isToday, today, before }: TodayPage) {
 /** The sites with the most sales. */
 const MAX_SITES = 20;
 
-function Sites({ viewer, today }: Pick<TodayPage, 'viewer' | 'today'>) {
+/** The sites with sales on this day or a week before, in brackets. */
+function Sites({ viewer, today, before }: Pick<TodayPage, 'viewer' | 'today' | 'before'>) {
   const { texts } = viewer;
-  const sites = [...today.sites].toSorted(([, a], [, b]) => b.sales - a.sales).slice(0, MAX_SITES);
+  const salesOf = ({ sites }: DaySums, siteId: number): number => sites.get(siteId)?.sales ?? 0;
+  const sites = [...new Set([...today.sites.keys(), ...before.sites.keys()])]
+    .toSorted((a, b) => salesOf(today, b) - salesOf(today, a) || salesOf(before, b) - salesOf(before, a))
+    .slice(0, MAX_SITES);
+  const format = (cents: number): string => formatAmount(cents, CURRENCY, texts);
   return (
     <table>
       <thead>
@@ -183,16 +198,18 @@ function Sites({ viewer, today }: Pick<TodayPage, 'viewer' | 'today'>) {
             {texts.today.count}
           </th>
           <th scope="col" class="number">
-            {texts.today.amount}
+            {texts.today.amountAndBefore}
           </th>
         </tr>
       </thead>
       <tbody>
-        {sites.map(([siteId, { paid, sales }]) => (
+        {sites.map((siteId) => (
           <tr>
             <th scope="row">{siteName(viewer, siteId)}</th>
-            <td class="number">{paid}</td>
-            <td class="number">{formatAmount(sales, CURRENCY, texts)}</td>
+            <td class="number">{today.sites.get(siteId)?.paid ?? 0}</td>
+            <td class="number">
+              {format(salesOf(today, siteId))} <small>{`(${format(salesOf(before, siteId))})`}</small>
+            </td>
           </tr>
         ))}
       </tbody>

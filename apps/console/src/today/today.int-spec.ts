@@ -22,8 +22,9 @@ test('the page of an earlier day has its sales, its weekday before and its payme
   const { status, html, text } = await owner.get(`${path}?day=2026-02-27`);
   expect(status).toBe(200);
   expect([...html.matchAll(/class="order"[^>]*>([^<]+)</g)].map(([, order]) => order)).toEqual(['last', 'first']);
-  expect(text).toContain('Sales of 2026-02-27');
+  expect(text).toContain('Sales of Friday, 2026-02-27');
   expect(text).toContain('Payments 2 The Friday before: 1');
+  expect(text).toMatch(/Amount \(a week before\) \S.* 2 R 246\.90 \(R 123\.45\)/);
   for (const link of [
     `${path}?day=2026-02-26`,
     `${path}?day=2026-02-28`,
@@ -32,7 +33,7 @@ test('the page of an earlier day has its sales, its weekday before and its payme
     expect(html).toContain(`href="${link}"`);
   const { text: ofToday } = await owner.get(path);
   expect(ofToday).toContain(`Today, ${today}`);
-  expect(ofToday).toContain('‹ 2026-02-28');
+  expect(ofToday).toContain('‹ Yesterday');
 });
 
 describe('the page of today names the webhooks that were not delivered', () => {

@@ -41,7 +41,7 @@ describe('checkCardFields', () => {
     [{ cardNumber: '4242 4242' }, 'cardNumber', 'This card number is not correct. Check the digits.'],
     [{ expiry: '12' }, 'expiry', 'Enter the expiry date as MM / YY.'],
     [{ expiry: '13 / 30' }, 'expiry', 'The month must be 01 to 12.'],
-    [{ expiry: '10 / 26' }, 'expiry', 'This card has expired. Use another card.'],
+    [{ expiry: '10 / 26' }, 'expiry', 'This card has expired. Check the expiry date, or use another card.'],
     [{ expiry: '10 / 99' }, 'expiry', 'Check the year.'],
     [{ cvv: '' }, 'cvv', 'Enter the CVV.'],
     [{ cvv: ' ' }, 'cvv', 'Enter the CVV.'],

@@ -25,6 +25,9 @@ const FORMATS: Partial<Record<CardFieldName, (text: string) => string>> = {
   cvv: (text) => text.normalize('NFKC').replace(/\D/g, '').slice(0, 4),
 };
 
+/** The id of the message above the form, which describes a field that the bank did not accept. */
+const DECLINE_DESCRIPTION = 'form-error ';
+
 export class CardForm {
   private readonly form = byId<HTMLFormElement>('pay-form');
   private readonly fields = byId<HTMLFieldSetElement>('pay-fields');
@@ -114,8 +117,11 @@ export class CardForm {
     const declinedField = CARD_FIELDS.find((name) => name === field);
     if (declinedField === undefined) return this.message.focus();
     this.showProblem(declinedField, undefined);
-    this.input(declinedField).setAttribute('aria-invalid', 'true');
-    this.input(declinedField).focus();
+    const input = this.input(declinedField);
+    input.setAttribute('aria-invalid', 'true');
+    // A screen reader reads the reason with the field.
+    input.setAttribute('aria-describedby', `${DECLINE_DESCRIPTION}${input.getAttribute('aria-describedby')}`);
+    input.focus();
     // On a phone the focus may have scrolled the message out of sight.
     this.message.scrollIntoView({ block: 'nearest' });
   }
@@ -197,6 +203,7 @@ export class CardForm {
 
   private showProblem(field: CardFieldName, problem: string | undefined): void {
     const input = this.input(field);
+    input.setAttribute('aria-describedby', input.getAttribute('aria-describedby')!.replace(DECLINE_DESCRIPTION, ''));
     if (problem) input.setAttribute('aria-invalid', 'true');
     else input.removeAttribute('aria-invalid');
     const errorElement = byId(`${IDS[field]}-error`);

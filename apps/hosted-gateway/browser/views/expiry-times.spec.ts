@@ -60,6 +60,21 @@ describe('ExpiryWarning', () => {
     expect(isWarningShown()).toBe(true);
   });
 
+  it('shows and focuses the later expiry after the payer has extended the session', async () => {
+    const later = addToNow(WARN_BEFORE_MS + 15 * 60_000);
+    await openWithExpiry(addToNow(WARN_BEFORE_MS));
+    const extended = Response.json({ state: 'open', version: 2, expiresAt: later });
+    const fetchMock = jest.spyOn(globalThis, 'fetch').mockResolvedValue(extended);
+    jest.advanceTimersByTime(0);
+    const before = readText('expiring-text');
+    document.getElementById('more-time')!.click();
+    await jest.advanceTimersByTimeAsync(10);
+    fetchMock.mockRestore();
+    expect([isWarningShown(), hasExtensionButton()]).toEqual([true, false]);
+    expect(readText('expiring-text')).not.toBe(before);
+    expect(document.activeElement?.id).toBe('expiring-text');
+  });
+
   it('ignores a state whose expiry is absent, invalid, earlier or unchanged', async () => {
     const { warning, onExtended } = await openWithExpiry(addToNow(WARN_BEFORE_MS));
     jest.advanceTimersByTime(0);

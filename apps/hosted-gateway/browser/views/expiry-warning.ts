@@ -53,5 +53,9 @@ export class ExpiryWarning {
     this.updateExpiry((await requestMoreTime(callsAddress))?.expiresAt);
     // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
+    if (moreTime.isConnected) return;
+    // The pressed button has disappeared: the payer reads, or hears, until when the page is open now.
+    this.showWarning();
+    this.text.focus();
   }
 }

@@ -27,7 +27,7 @@ describe('the form of the receipt', () => {
 
   it('does not stop the return while the payer does not open it', async () => {
     const { replace } = await openReceipt();
-    jest.advanceTimersByTime(5_000);
+    jest.advanceTimersByTime(20_000);
     expect(replace).toHaveBeenCalledTimes(1);
   });
 
@@ -41,7 +41,7 @@ describe('the form of the receipt', () => {
   it('is absent from a receipt that cannot be sent', async () => {
     const { replace } = await openReceipt(paidPage);
     expect(focusedId()).toBe('outcome-heading');
-    jest.advanceTimersByTime(5_000);
+    jest.advanceTimersByTime(20_000);
     expect(replace).toHaveBeenCalledTimes(1);
   });
 });

@@ -3,7 +3,8 @@ import { messages } from '../messages.js';
 import { byId } from './document-parts.js';
 import { sessionId, storageIfAllowed } from './page-document.js';
 
-const RETURN_AFTER_SECONDS = 5;
+/** WCAG 2.2.1: a reader has at least 20 s to stop the redirect. */
+const RETURN_AFTER_SECONDS = 20;
 
 const BRAND_KEY = `svc-pay/${sessionId}/brand`;
 
@@ -45,8 +46,9 @@ export function startRedirectCountdown(): void {
   focusOutcome();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
   // The page of a phone that scanned the code has no link, because the page on the other device redirects to the shop.
-  // A payer who has sent the receipt reads its result, and perhaps sends it again.
-  if (!link?.getAttribute('href') || findMailResult()) return;
+  // A payer who has sent the receipt reads its result, and perhaps sends it again. A notice about money that was refunded is
+  // shown by this page alone.
+  if (!link?.getAttribute('href') || findMailResult() || document.querySelector('.methods > .notice.news')) return;
   const [notice, seconds, stay] = [byId('returning'), byId('returning-seconds'), byId('stay')];
   notice.textContent = messages.returning;
   let secondsLeft = RETURN_AFTER_SECONDS;

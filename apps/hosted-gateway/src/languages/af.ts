@@ -97,7 +97,7 @@ export const af: Messages = {
     cardNumberWrong: 'Hierdie kaartnommer is nie korrek nie. Gaan die syfers na.',
     expiryMissing: 'Voer die vervaldatum in as MM / JJ.',
     expiryMonth: 'Die maand moet 01 tot 12 wees.',
-    expiryPast: 'Hierdie kaart het verval. Gebruik ’n ander kaart.',
+    expiryPast: 'Hierdie kaart het verval. Gaan die vervaldatum na, of gebruik ’n ander kaart.',
     expiryFar: 'Gaan die jaar na.',
     cvvMissing: 'Voer die CVV in.',
     cvvWrong: 'Die CVV van hierdie kaart het {digits} syfers.',
@@ -145,7 +145,8 @@ export const af: Messages = {
     note: 'Dit neem ’n paar sekondes. Hou asseblief hierdie bladsy oop.',
     lateHeading: 'Dit neem langer as gewoonlik',
     stillChecking: 'Ons wag nog vir jou bank. Moenie weer betaal nie.',
-    lateNote: 'Hierdie bladsy wys die uitslag sodra jou bank dit bevestig. Jy kan dit ook toemaak en later terugkom.',
+    lateNote:
+      'Hierdie bladsy wys die uitslag sodra jou bank dit bevestig. Jy kan dit toemaak: die betaling gaan sonder hierdie bladsy voort.',
     noScript: 'Hierdie bladsy kyk elke paar sekondes weer.',
   },
 
@@ -265,7 +266,7 @@ export const af: Messages = {
     },
     '14': {
       title: 'Die CVV is nie korrek nie',
-      next: 'Niks is gehef nie. Gaan die sekuriteitskode op jou kaart na en probeer weer.',
+      next: 'Niks is gehef nie. Gaan die CVV op jou kaart of in jou bank se app na, en probeer weer.',
     },
     '15': {
       title: 'Jou bank het die betaling gestop',

@@ -116,7 +116,7 @@ export const en = {
     cardNumberWrong: 'This card number is not correct. Check the digits.',
     expiryMissing: 'Enter the expiry date as MM / YY.',
     expiryMonth: 'The month must be 01 to 12.',
-    expiryPast: 'This card has expired. Use another card.',
+    expiryPast: 'This card has expired. Check the expiry date, or use another card.',
     expiryFar: 'Check the year.',
     cvvMissing: 'Enter the CVV.',
     cvvWrong: 'The CVV of this card has {digits} digits.',
@@ -171,7 +171,8 @@ export const en = {
     note: 'This takes a few seconds. Please keep this page open.',
     lateHeading: 'This is taking longer than usual',
     stillChecking: 'Still checking with your bank. Do not pay again.',
-    lateNote: 'This page shows the result as soon as your bank confirms it. You can also close it and come back later.',
+    lateNote:
+      'This page shows the result as soon as your bank confirms it. You can close it: the payment continues without this page.',
     noScript: 'This page checks again every few seconds.',
   },
 
@@ -305,7 +306,7 @@ export const en = {
     },
     '14': {
       title: 'The CVV is not correct',
-      next: 'Nothing was charged. Check the security code printed on your card and try again.',
+      next: 'Nothing was charged. Check the CVV on your card or in the app of your bank, and try again.',
     },
     '15': {
       title: 'Your bank stopped the payment',

@@ -98,7 +98,7 @@ export const st: Messages = {
     cardNumberWrong: 'Nomoro ena ya karete ha e a nepahala. Hlahloba dinomoro.',
     expiryMissing: 'Kenya letsatsi la ho fellwa tjena: MM / YY.',
     expiryMonth: 'Kgwedi e lokela ho ba 01 ho isa ho 12.',
-    expiryPast: 'Karete ena e feletswe ke nako. Sebedisa karete e nngwe.',
+    expiryPast: 'Karete ena e feletswe ke nako. Hlahloba letsatsi la ho fellwa, kapa o sebedise karete e nngwe.',
     expiryFar: 'Hlahloba selemo.',
     cvvMissing: 'Kenya CVV.',
     cvvWrong: 'CVV ya karete ena e na le dinomoro tse {digits}.',
@@ -147,7 +147,8 @@ export const st: Messages = {
     note: 'Sena se nka metsotswana e mmalwa. Ka kopo boloka leqephe lena le butswe.',
     lateHeading: 'Sena se nka nako e telele ho feta kamehla',
     stillChecking: 'Re sa emetse banka ya hao. O se ke wa lefa hape.',
-    lateNote: 'Leqephe lena le bontsha sephetho ha banka ya hao e se netefatsa. O ka le kwala mme wa kgutla hamorao.',
+    lateNote:
+      'Leqephe lena le bontsha sephetho ha banka ya hao e se netefatsa. O ka le kwala: tefo e tswela pele ntle le leqephe lena.',
     noScript: 'Leqephe lena le sheba hape kamora metsotswana e mmalwa.',
   },
 
@@ -267,7 +268,7 @@ export const st: Messages = {
     },
     '14': {
       title: 'CVV ha e a nepahala',
-      next: 'Ha ho tjhelete e lefisitsweng. Hlahloba khoutu ya tshireletso e kareteng ya hao mme o leke hape.',
+      next: 'Ha ho tjhelete e lefisitsweng. Hlahloba CVV e kareteng ya hao kapa e ho app ya banka ya hao mme o leke hape.',
     },
     '15': {
       title: 'Banka ya hao e emisitse tefo',

@@ -97,7 +97,7 @@ export const xh: Messages = {
     cardNumberWrong: 'Le nombolo yekhadi ayichanekanga. Jonga amanani.',
     expiryMissing: 'Faka umhla wokuphelelwa ngolu hlobo: MM / YY.',
     expiryMonth: 'Inyanga mayibe ngu-01 ukuya ku-12.',
-    expiryPast: 'Eli khadi liphelelwe lixesha. Sebenzisa elinye ikhadi.',
+    expiryPast: 'Eli khadi liphelelwe lixesha. Jonga umhla wokuphelelwa, okanye usebenzise elinye ikhadi.',
     expiryFar: 'Jonga unyaka.',
     cvvMissing: 'Faka i-CVV.',
     cvvWrong: 'I-CVV yeli khadi inamanani ama-{digits}.',
@@ -147,7 +147,8 @@ export const xh: Messages = {
     note: 'Oku kuthatha imizuzwana embalwa. Nceda ugcine eli phepha livuliwe.',
     lateHeading: 'Oku kuthatha ixesha elide kunesiqhelo',
     stillChecking: 'Sisalinde ibhanki yakho. Musa ukuhlawula kwakhona.',
-    lateNote: 'Eli phepha libonisa isiphumo xa ibhanki yakho isiqinisekisa. Ungalivala uze ubuye kamva.',
+    lateNote:
+      'Eli phepha libonisa isiphumo xa ibhanki yakho isiqinisekisa. Ungalivala: intlawulo iyaqhubeka ngaphandle kweli phepha.',
     noScript: 'Eli phepha lijonga kwakhona rhoqo emva kwemizuzwana embalwa.',
   },
 
@@ -267,7 +268,7 @@ export const xh: Messages = {
     },
     '14': {
       title: 'I-CVV ayichanekanga',
-      next: 'Akukho mali ihlawulisiweyo. Jonga ikhowudi yokhuseleko eprintwe kwikhadi lakho uze uzame kwakhona.',
+      next: 'Akukho mali ihlawulisiweyo. Jonga i-CVV kwikhadi lakho okanye kwi-app yebhanki yakho uze uzame kwakhona.',
     },
     '15': {
       title: 'Ibhanki yakho iyimisile intlawulo',

@@ -97,7 +97,7 @@ export const zu: Messages = {
     cardNumberWrong: 'Le nombolo yekhadi ayilungile. Hlola izinombolo.',
     expiryMissing: 'Faka usuku lokuphelelwa kanje: MM / YY.',
     expiryMonth: 'Inyanga kumele ibe ngu-01 kuya ku-12.',
-    expiryPast: 'Leli khadi liphelelwe isikhathi. Sebenzisa elinye ikhadi.',
+    expiryPast: 'Leli khadi liphelelwe isikhathi. Hlola usuku lokuphelelwa, noma usebenzise elinye ikhadi.',
     expiryFar: 'Hlola unyaka.',
     cvvMissing: 'Faka i-CVV.',
     cvvWrong: 'I-CVV yaleli khadi inezinombolo ezingu-{digits}.',
@@ -146,7 +146,8 @@ export const zu: Messages = {
     note: 'Lokhu kuthatha imizuzwana embalwa. Sicela ugcine leli khasi livuliwe.',
     lateHeading: 'Lokhu kuthatha isikhathi eside kunokuvamile',
     stillChecking: 'Sisalinde ibhange lakho. Ungaphindi ukhokhe.',
-    lateNote: 'Leli khasi likhombisa umphumela uma ibhange lakho liwuqinisekisa. Ungalivala futhi ubuye kamuva.',
+    lateNote:
+      'Leli khasi likhombisa umphumela uma ibhange lakho liwuqinisekisa. Ungalivala: inkokhelo iyaqhubeka ngaphandle kwaleli khasi.',
     noScript: 'Leli khasi liyahlola futhi njalo ngemizuzwana embalwa.',
   },
 
@@ -266,7 +267,7 @@ export const zu: Messages = {
     },
     '14': {
       title: 'I-CVV ayilungile',
-      next: 'Akukho mali ekhokhisiwe. Hlola ikhodi yokuphepha ephrintwe ekhadini lakho bese uzama futhi.',
+      next: 'Akukho mali ekhokhisiwe. Hlola i-CVV ekhadini lakho noma ku-app yebhange lakho bese uzama futhi.',
     },
     '15': {
       title: 'Ibhange lakho limise inkokhelo',

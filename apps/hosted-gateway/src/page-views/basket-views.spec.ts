@@ -30,7 +30,7 @@ const readBasketText = (basket: OrderBasket, model: PayPageModel = openPage, tag
 describe('the basket', () => {
   it('shows each line with its name, its quantity and unit price unless the quantity is 1, and its total; then delivery, tax and total', () => {
     expect(readBasketText({ ...BASKET, tax: { amountCents: 1_234, isIncluded: false } }).replace(/\s+/g, ' ')).toBe(
-      '4 items · R 1 150.73 Rooibos cappuccino 2 × R 44.75 R 89.50 Apples 0.123 × R 26.19 R 3.23 ' +
+      '5 items · R 1 150.73 Rooibos cappuccino 2 × R 44.75 R 89.50 Apples 0.123 × R 26.19 R 3.23 ' +
         'Bottle −1 × R 2.00 −R 2.00 &lt;b>Bag&lt;/b> R 1 000.00 Delivery R 60.00 Tax R 12.34 Total R 1 150.73',
     );
   });
@@ -44,7 +44,7 @@ describe('the basket', () => {
   });
 
   it('is in the language of the page', () => {
-    expect(readBasketText(BASKET, openPage, 'af')).toMatch(/^4 artikels · R 1 150,73 .*0,123 × R 26,19.*Totaal/s);
+    expect(readBasketText(BASKET, openPage, 'af')).toMatch(/^5 artikels · R 1 150,73 .*0,123 × R 26,19.*Totaal/s);
   });
 
   it.each([
@@ -62,9 +62,9 @@ describe('the basket', () => {
     expect(renderHtml(openPage)).not.toContain('class="basket"');
   });
 
-  it('is folded with its count and total, except a single line', () => {
+  it('is folded with its number of pieces and total, except a single line', () => {
     expect(renderHtml({ ...openPage, basket: BASKET })).toMatch(
-      /<details><summary>4 items · <bdi class="money">R 1 150\.73<\/bdi><\/summary><\/details><div class="folded">/,
+      /<details><summary>5 items · <bdi class="money">R 1 150\.73<\/bdi><\/summary><\/details><div class="folded">/,
     );
     const one = renderHtml({ ...openPage, basket: { lines: LINES.slice(0, 1), totalCents: 8_950 } });
     expect(one).toContain('<div class="basket"><div class="folded">');
@@ -76,7 +76,7 @@ describe('the basket', () => {
       renderHtml({ ...openPage, basket: { lines: Array.from({ length }, () => LINES[0]!), totalCents: 1 } });
     expect(withLines(10)).toContain('<div class="lines"><table>');
     const long = withLines(500);
-    expect(long).toContain('<div class="lines scrolling" role="region" tabindex="0" aria-label="500 items"><table>');
+    expect(long).toContain('<div class="lines scrolling" role="region" tabindex="0" aria-label="1000 items"><table>');
     expect(long.match(/<tr>/g)).toHaveLength(500);
   });
 });
@@ -122,7 +122,7 @@ describe('the marks of the card schemes', () => {
   });
 
   it('are shown before the payer types, with text alternatives', () => {
-    const marks = /<ul class="marks" id="card-marks" aria-label="Accepted cards">(.*?)<\/ul>/s.exec(
+    const marks = /<ul class="marks" id="card-marks" role="list" aria-label="Accepted cards">(.*?)<\/ul>/s.exec(
       renderHtml(openPage),
     )?.[1];
     expect(

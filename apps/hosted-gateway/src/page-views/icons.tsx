@@ -124,7 +124,8 @@ function drawLetters(strokes: string, colour: string) {
 /** The marks of the accepted card schemes. The script dims the marks of the other schemes when the payer types a card. */
 export function CardMarks({ label }: { label: string }) {
   return (
-    <ul class="marks" id="card-marks" aria-label={label}>
+    // Safari takes the role from a list without bullets, and with it the label.
+    <ul class="marks" id="card-marks" role="list" aria-label={label}>
       {Object.entries(CARD_MARKS).map(([name, { label: scheme, picture }]) => (
         <li data-brand={name}>
           <svg viewBox="0 0 32 20" role="img" aria-label={scheme}>

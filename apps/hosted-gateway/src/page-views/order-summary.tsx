@@ -77,7 +77,7 @@ const MAX_LINES_WITHOUT_SCROLLING = 10;
 function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currencyISOCode: string }) {
   const { page } = useMessages();
   const { lines, totalCents, shippingCents, tax } = basket;
-  const count = fill(page.items, { count: lines.length });
+  const count = fill(page.items, { count: countItems(lines) });
   const taxRow = tax && (
     <AmountRow label={tax.isIncluded ? page.taxIncluded : page.tax} cents={tax.amountCents} {...{ currencyISOCode }} />
   );
@@ -193,6 +193,11 @@ export function Fact({ label, value }: { label: string; value: string }) {
 }
 
 type Fields = OrderDetails['customFields'];
+
+/** The number of pieces. A line that is weighed, or was returned, counts as one. */
+function countItems(lines: readonly OrderLine[]): number {
+  return lines.reduce((count, { quantity }) => count + (Number.isInteger(quantity) && quantity > 0 ? quantity : 1), 0);
+}
 
 /** The quantity, rounded to a thousandth, which is the precision of scales. */
 function formatQuantity(quantity: number, { decimalMark }: Messages['format']): string {

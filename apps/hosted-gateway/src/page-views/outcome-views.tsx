@@ -170,11 +170,6 @@ export function PaidView({ model }: { model: PaidPage }) {
           <bdi>{fill(paid.returnTo, { merchant: model.merchantName })}</bdi>
         </a>
       )}
-      {model.paymentReference === undefined ? null : (
-        <button class="plain" type="button" id="print" hidden>
-          {paid.print}
-        </button>
-      )}
       {succeeded && model.returnUrl !== undefined ? (
         <p class="hint">
           {/* The script fills in the text, because only the script redirects. Screen readers skip the countdown. */}
@@ -184,6 +179,11 @@ export function PaidView({ model }: { model: PaidPage }) {
           </button>
         </p>
       ) : null}
+      {model.paymentReference === undefined ? null : (
+        <button class="plain" type="button" id="print" hidden>
+          {paid.print}
+        </button>
+      )}
       {model.receiptMail === undefined ? null : <ReceiptMail form={model.receiptMail} texts={receiptMail} />}
     </section>
   );

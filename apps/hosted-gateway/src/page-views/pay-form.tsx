@@ -93,7 +93,7 @@ function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   const { form } = useMessages();
   return (
     <div class="notice news" id="expiring" hidden>
-      <p id="expiring-text" role="status" />
+      <p id="expiring-text" role="status" tabIndex={-1} />
       {canExtend ? (
         <button class="plain" type="button" id="more-time">
           {form.moreTime}
@@ -158,7 +158,7 @@ function Decline({ model }: { model: PayablePage }) {
 
 /** Attributes of an input. They contain no `name`, so that a native form post cannot send the value. */
 function buildInputAttributes(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
-  const attributes = { autoCapitalize: 'off', enterKeyHint: 'next', spellcheck: false } as const;
+  const attributes = { autoCapitalize: 'off', autoCorrect: 'off', enterKeyHint: 'next', spellcheck: false } as const;
   return { id, autoComplete, type: 'text', required: true, ...attributes } as const;
 }
 

@@ -199,7 +199,7 @@ function PageBody({ model, frame }: { model: PayPageModel; frame: PageFrame }) {
       </main>
       <footer class={look === undefined ? undefined : 'with-contact'}>
         <LockIcon />
-        <span>{isPayable(model) ? page.footer : page.footerPlain}</span>
+        <span>{isPayable(model) ? `${page.footerPlain}. ${page.footer}` : page.footerPlain}</span>
         {look === undefined || !('merchantName' in model) ? null : (
           <MerchantContact look={look} name={model.merchantName} texts={merchantContact} />
         )}

@@ -86,7 +86,9 @@ function Row({ viewer, delivery, siteId }: { viewer: MerchantViewer; delivery: D
         <span class={`webhook ${state}`}>{texts.deliveries.states[state]}</span>
       </td>
       <td>{lastAttempt ? describeAnswer(texts, lastAttempt) : ''}</td>
-      <td class="number">{attemptCount}</td>
+      <td class="number" data-label={texts.deliveries.attempts}>
+        {attemptCount}
+      </td>
     </tr>
   );
 }

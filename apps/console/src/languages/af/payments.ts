@@ -4,9 +4,10 @@ import type { payments as english } from '../en/payments.js';
 export const payments: typeof english = {
   today: {
     title: 'Vandag',
-    titleOf: 'Verkope van {day}',
+    titleOf: 'Verkope van {weekday}, {day}',
     days: 'Ander dae',
-    sales: 'Verkope',
+    yesterday: 'Gister',
+    sales: 'Verkope voor terugbetalings',
     payments: 'Betalings',
     approval: 'Goedgekeur',
     average: 'Gemiddelde verkoop',
@@ -22,6 +23,7 @@ export const payments: typeof english = {
     outcome: 'Uitslag',
     count: 'Betalings',
     amount: 'Bedrag',
+    amountAndBefore: 'Bedrag (’n week tevore)',
     table: 'Wys as ’n tabel',
     empty: 'Nog geen betalings vandag nie. Die eerste een verskyn vanself hier.',
     timeZone: 'Dag en tye van {zone}',
@@ -112,6 +114,7 @@ export const payments: typeof english = {
     respondBy: 'Antwoord voor {time}',
     deliveriesUnavailable: 'Die webhooks kan nie nou gelees word nie. Laai hierdie blad oor ’n oomblik weer.',
     attempts: 'Pogings: {count}',
+    sent: 'Inhoud',
     resend: 'Stuur weer',
     resent: 'Die webhook word weer gestuur.',
     customer: {

@@ -8,7 +8,7 @@ export const team: typeof english = {
     name: 'Naam',
     role: 'Rol',
     factors: 'Tweede faktore',
-    noFactor: 'Nog geen',
+    noFactor: 'Nog geen tweede faktor nie',
     totp: 'App',
     passkey: 'Toegangsleutel',
     lastSignIn: 'Laas aangemeld',

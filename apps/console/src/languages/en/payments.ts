@@ -2,9 +2,10 @@
 export const payments = {
   today: {
     title: 'Today',
-    titleOf: 'Sales of {day}',
+    titleOf: 'Sales of {weekday}, {day}',
     days: 'Other days',
-    sales: 'Sales',
+    yesterday: 'Yesterday',
+    sales: 'Sales before refunds',
     payments: 'Payments',
     approval: 'Approved',
     average: 'Average sale',
@@ -20,6 +21,7 @@ export const payments = {
     outcome: 'Outcome',
     count: 'Payments',
     amount: 'Amount',
+    amountAndBefore: 'Amount (a week before)',
     table: 'Show as a table',
     empty: 'No payments yet today. The first one appears here by itself.',
     timeZone: 'Day and times of {zone}',
@@ -105,6 +107,7 @@ export const payments = {
     respondBy: 'Answer by {time}',
     deliveriesUnavailable: 'The webhooks cannot be read now. Load this page again in a moment.',
     attempts: 'Attempts: {count}',
+    sent: 'Content',
     resend: 'Send again',
     resent: 'The webhook is being sent again.',
     customer: {

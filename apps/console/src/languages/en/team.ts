@@ -6,7 +6,7 @@ export const team = {
     name: 'Name',
     role: 'Role',
     factors: 'Second factors',
-    noFactor: 'None yet',
+    noFactor: 'No second factor yet',
     totp: 'App',
     passkey: 'Passkey',
     lastSignIn: 'Last sign-in',
