@@ -82,6 +82,34 @@ it(
 );
 
 it(
+  'a browser that can share passes the link to other apps, and no other browser has the button',
+  async () => {
+    const description = `Cake ${randomInt(1e9)}`;
+    const page = await browser.openPage();
+    await page.addInitScript(() =>
+      Object.defineProperty(Navigator.prototype, 'share', { value: undefined, configurable: true }),
+    );
+    await openRequests(page, 'owner');
+    const link = await requestPayment(page, description);
+    const button = page.getByRole('button', { name: 'Send the link' });
+    await page.getByRole('button', { name: 'Print' }).waitFor();
+    expect(await button.count()).toBe(0);
+    await page.addInitScript(() => {
+      const share = (data: ShareData): Promise<void> => {
+        document.body.dataset['shared'] = data.url;
+        return Promise.reject(new DOMException('The list of apps was closed.', 'AbortError'));
+      };
+      Object.defineProperty(Navigator.prototype, 'share', { value: share });
+    });
+    await page.reload();
+    await button.click();
+    await page.locator('body[data-shared]').waitFor();
+    expect(await page.locator('body').getAttribute('data-shared')).toBe(link);
+  },
+  TIMEOUT_MS,
+);
+
+it(
   'the page of a request turns paid by itself too, and hides the link; it can be copied before',
   async () => {
     const description = `Cake ${randomInt(1e9)}`;

@@ -58,6 +58,7 @@ function Header({
 }: Required<Pick<Frame, 'texts'>> & { viewer: Viewer | MerchantViewer; current: Frame['current'] }) {
   const shown = 'merchant' in viewer ? viewer : undefined;
   const otherMode: Mode = shown?.mode === 'live' ? 'test' : 'live';
+  const merchantCount = new Set(viewer.session.roles.map(({ merchantId }) => merchantId)).size;
   return (
     <header class="top">
       <a class="brand" href={shown ? pathOf(shown) : '/'}>
@@ -74,6 +75,7 @@ function Header({
       ) : null}
       <div class="person">
         {viewer.session.operatorRole === undefined ? null : <a href={OPERATOR_PATH}>{texts.operator.open}</a>}
+        {shown && merchantCount > 1 ? <a href="/">{texts.merchant.choose}</a> : null}
         {shown ? <a href={pathOf({ ...shown, mode: otherMode })}>{texts.mode.switchTo[otherMode]}</a> : null}
         <a href="/account" title={viewer.session.email}>
           {viewer.session.name}

@@ -35,10 +35,12 @@ export class MerchantRepository {
   }
 
   async hasLivePayments(merchantId: number): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ exists: boolean }[]>(
-      `SELECT EXISTS (SELECT FROM payments WHERE generation = ${SERVING_GENERATION} AND merchant_id = $1 AND mode = 'live')`,
+    // The order lets the statement read one entry of the index of the newest payments.
+    const rows = await this.dataSource.query<unknown[]>(
+      `SELECT 1 FROM payments WHERE generation = ${SERVING_GENERATION} AND merchant_id = $1 AND mode = 'live'
+        ORDER BY payment_utc_date DESC, payment_reference DESC LIMIT 1`,
       [merchantId],
     );
-    return row!.exists;
+    return rows.length > 0;
   }
 }

@@ -58,7 +58,7 @@ export function FormLinks(page: PaymentPage) {
   return (
     <p class="jumps">
       {hasReceipt(page.receipt) ? <a href="#receipt">{receipt.title}</a> : null}
-      {mayRefund(page) ? <a href="#refund">{refund.title}</a> : null}
+      {page.refundable > 0 ? <a href="#refund">{refund.title}</a> : null}
     </p>
   );
 }
@@ -128,7 +128,14 @@ export function RefundForm(page: PaymentPage) {
           <input type="hidden" name="key" value={formKey} />
           <label>
             {refund.amount}
-            <input name="amount" inputmode="decimal" required value={refundFields.amount} maxlength={20} />
+            <input
+              name="amount"
+              inputmode="decimal"
+              required
+              value={refundFields.amount}
+              maxlength={20}
+              aria-invalid={page.message?.kind === 'invalid-amount' ? 'true' : undefined}
+            />
           </label>
           <label>
             {refund.reason}

@@ -16,7 +16,9 @@ import { PaymentHistoryView } from './timeline-view.js';
 export function renderPaymentPage(page: PaymentPage): string {
   const { viewer, payment, message } = page;
   const { texts } = viewer;
-  const title = fill(texts.payment.title, { reference: payment.paymentReference });
+  const { orderReference: order, currency } = payment;
+  const amount = formatAmount(payment.amount, currency, texts);
+  const title = fill(order === '' ? texts.payment.title : texts.payment.titleOfOrder, { amount, order });
   return renderDocument({
     title,
     texts,

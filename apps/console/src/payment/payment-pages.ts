@@ -15,7 +15,7 @@ import { renderPaymentPage } from './payment-page.js';
 import type { PaymentHistory } from './timeline-view.js';
 
 /** Parts of a page that do not come from the payment. */
-interface PageChanges {
+export interface PageChanges {
   readonly message?: PaymentMessage | undefined;
   /** Cents of the field of the refund; by default all that is left. */
   readonly refundAmount?: number | undefined;

@@ -23,7 +23,7 @@ import { awaitReadModel } from '../read-model/await-read-model.js';
 import { isConfirmed, type MerchantViewer } from '../viewer/viewer.js';
 import { findPayment, type PaymentDetails } from './find-payment.query.js';
 import type { PaymentMessage } from './payment-forms.js';
-import { computeRefundable, PaymentPages, sumRefunds } from './payment-pages.js';
+import { computeRefundable, type PageChanges, PaymentPages, sumRefunds } from './payment-pages.js';
 import { PaymentHistoryView } from './timeline-view.js';
 
 /** The reply comes after 20 s at the latest, with the refund as `pending`. */
@@ -89,10 +89,10 @@ export class PaymentController {
     const typedAmount = readField(form, 'amount', 20) ?? '';
     const amount = parseAmount(typedAmount);
     const reason = readField(form, 'reason', MAX_REASON_LENGTH);
+    const typedRefund = { amount: typedAmount, reason: reason ?? '' };
     const idempotencyKey = readField(form, 'key', 36);
     if (amount === undefined || amount < 1 || amount > left || !isUuid(idempotencyKey)) {
       const message = { kind: 'invalid-amount', left } as const;
-      const typedRefund = { amount: typedAmount, reason: reason ?? '' };
       return this.pages.send(reply, HttpStatus.UNPROCESSABLE_ENTITY, viewer, payment, { message, typedRefund });
     }
     // payment-processor checks the limit again, because another refund may not be in the read model yet.
@@ -120,7 +120,7 @@ export class PaymentController {
       if (refund.status !== 'pending') await this.waitForRefund(viewer, svcId, refund.refundReference);
       await redirect(reply, `${pathOf(viewer)}/payments/${svcId}?refund=${refund.status}&amount=${refund.amount}`);
     } catch (error) {
-      await this.showRefusal(reply, viewer, payment, error);
+      await this.showRefusal(reply, viewer, payment, error, { typedRefund });
     }
   }
 
@@ -149,10 +149,11 @@ export class PaymentController {
     viewer: MerchantViewer,
     payment: PaymentDetails,
     error: unknown,
+    changes: PageChanges = {},
   ): Promise<void> {
     if (!(error instanceof DomainError) || error.entry.httpStatus >= 500) throw error;
     const message = { kind: 'refused', text: error.message } as const;
-    await this.pages.send(reply, error.entry.httpStatus, viewer, payment, { message });
+    await this.pages.send(reply, error.entry.httpStatus, viewer, payment, { ...changes, message });
   }
 
   /** Waits until the read model contains the refund, so that the next page shows what is left. */

@@ -30,6 +30,7 @@ let merchant: TestMerchant;
 let sent: object[] = [];
 let options: ReceiptOptions | undefined;
 let result: SentReceipt['result'] = 'sent';
+let isRefundRefused = false;
 beforeAll(async () => {
   app = await startConsole();
   await app.respondTo(FindReceiptV1, () =>
@@ -43,6 +44,7 @@ beforeAll(async () => {
   });
   await app.respondTo(CreateRefundV1, (request) => {
     sent.push(request);
+    if (isRefundRefused) return { ok: false, code: 'refund.amount-exceeded', message: 'Too much', fields: [] };
     const { amount, svcId } = request;
     const createdUTCDate = '2026-03-01T10:00:00.000Z';
     return { ok: true, reply: { refundReference: randomUUID(), svcId, amount, status: 'pending', createdUTCDate } };
@@ -54,6 +56,7 @@ beforeEach(async () => {
   sent = [];
   options = { pageUrl: 'https://pay.example/pay?sessionId=1', canMail: true };
   result = 'sent';
+  isRefundRefused = false;
 });
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
@@ -300,16 +303,25 @@ test('a phone has links to the forms that the person may use', async () => {
   expect(await linksFor('developer')).toEqual({ links: ['receipt'], hasForm: false });
 });
 
-test('a refused form of a refund has what the person has typed, and not the whole amount', async () => {
-  const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
-  await store(app, payment);
-  const form = { amount: '15.5', reason: 'One cup was cold', key: randomUUID() };
-  const path = `/${merchant.merchantId}/test/payments/${payment.paymentReference}/refunds`;
-  const { status, html } = await app.signIn([merchant.grant('owner')]).post(path, form);
-  expect(status).toBe(422);
-  expect(html).toMatch(/name="amount"[^>]*value="15\.5"/);
-  expect(html).toMatch(/name="reason"[^>]*value="One cup was cold"/);
-});
+test.each([
+  ['15.5', 'by the form', 0],
+  ['123.46', 'by the form', 0],
+  ['15.50', 'by payment-processor', 1],
+])(
+  'a refund of %s that is refused %s has what the person has typed, and not the whole amount',
+  async (amount, _, sentCount) => {
+    const payment = newPayment(merchant, new Date('2026-03-01T09:00:00Z'));
+    await store(app, payment);
+    isRefundRefused = true;
+    const form = { amount, reason: 'A "cold" cup', key: randomUUID() };
+    const path = `/${merchant.merchantId}/test/payments/${payment.paymentReference}/refunds`;
+    const { status, html } = await app.signIn([merchant.grant('owner')]).post(path, form);
+    expect([status, sent.length]).toEqual([422, sentCount]);
+    const field = /<input name="amount"[^>]*>/.exec(html)![0];
+    expect([field.includes(`value="${amount}"`), field.includes('aria-invalid')]).toEqual([true, sentCount === 0]);
+    expect(html).toMatch(/name="reason"[^>]*value="A &quot;cold&quot; cup"/);
+  },
+);
 
 test('support reads how much its role may give back, and who can give back the rest', async () => {
   const amounts = { amount: 250_000, processedAmount: 250_000 };

@@ -47,6 +47,7 @@ function Facts({ viewer, payment }: Omit<PaymentHistory, 'deliveries'>) {
     0,
   );
   const facts: [string, ComponentChildren][] = [
+    [words.reference, <code>{payment.paymentReference}</code>],
     [texts.payments.state, <State texts={texts} payment={{ ...payment, refundedAmount }} />],
     [words.amount, format(payment.amount)],
     [words.tip, payment.tipAmount > 0 ? format(payment.tipAmount) : ''],
@@ -167,7 +168,11 @@ function Webhook({ viewer, payment, delivery }: WebhookEvent) {
     <>
       <span class={`webhook ${delivery.state}`}>{webhook[delivery.state]}</span>{' '}
       <small>{`${webhookNote[delivery.recipient]}: ${delivery.url}`}</small>{' '}
-      <a class="small" href={`${developersPath(viewer)}/deliveries/${delivery.id}?site=${payment.siteId}`}>
+      <a
+        id={`sent-${delivery.id}`}
+        class="small"
+        href={`${developersPath(viewer)}/deliveries/${delivery.id}?site=${payment.siteId}`}
+      >
         {texts.payment.sent}
       </a>
       {delivery.attempts.length === 0 ? null : (

@@ -66,7 +66,9 @@ export const payments: typeof english = {
   },
   method: { Card: 'Kaart', External: 'Elders betaal', Voucher: 'Koepon' },
   payment: {
-    title: 'Betaling {reference}',
+    title: 'Betaling van {amount}',
+    titleOfOrder: 'Betaling van {amount} vir bestelling {order}',
+    reference: 'Verwysing',
     back: 'Betalings',
     amount: 'Bedrag',
     tip: 'waarvan fooitjie',

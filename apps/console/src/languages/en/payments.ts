@@ -59,7 +59,9 @@ export const payments = {
   state: { success: 'Paid', failed: 'Failed', verificationRequired: 'Waiting for the bank', refunded: 'Given back' },
   method: { Card: 'Card', External: 'Paid elsewhere', Voucher: 'Voucher' },
   payment: {
-    title: 'Payment {reference}',
+    title: 'Payment of {amount}',
+    titleOfOrder: 'Payment of {amount} for order {order}',
+    reference: 'Reference',
     back: 'Payments',
     amount: 'Amount',
     tip: 'of which tip',

@@ -94,6 +94,13 @@ const readStates = async (reference: string): Promise<string[]> => {
   return rows.map(({ state }) => state);
 };
 
+test('the e-mail of a new request is optional, that of its page is not', async () => {
+  const form = await owner.get(path('/new'));
+  expect(form.text).toContain('E-mail of the customer (optional) Language of the e-mail');
+  const page = await owner.get(path(`/${await deliverRequest()}`));
+  expect(page.text).toContain('E-mail of the customer Language of the e-mail');
+});
+
 test('the customer gets the link with the request, in the chosen language, as text and HTML without tracking', async () => {
   const to = newAddress();
   const { headers } = await create(to, { language: 'af', order: 'CAKE-7' });
