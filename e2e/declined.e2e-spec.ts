@@ -61,7 +61,7 @@ it('after a wrong CVV the form keeps the other fields, requires the CVV again, a
   await fillCard(page, WRONG_CVV);
   const before = await inputValues(page);
   await payButton(page).click();
-  await waitForText(page, 'Check the security code printed on your card and try again.');
+  await waitForText(page, 'Check the CVV on your card or in the app of your bank, and try again.');
   await waitForText(page, 'You have 4 of 5 attempts left.');
   expect(await inputValues(page)).toEqual([before[0], before[1], '', before[3]]);
   const cvv = page.getByLabel('CVV');
