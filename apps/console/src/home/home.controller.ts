@@ -1,4 +1,5 @@
 import { Get, HttpStatus, Inject, Res } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
 import type { FastifyReply } from 'fastify';
 import { Allow, CallingPerson, PageController } from '../access/access.guard.js';
 import { OPERATOR_PATH } from '../layout/layout.js';
@@ -23,11 +24,10 @@ export class HomeController {
     const merchantIds = [...new Set(roles.map(({ merchantId }) => merchantId))];
     const merchants = await this.merchants.list(merchantIds);
     const [only] = merchants;
-    if (only && merchants.length === 1 && operatorRole === undefined)
-      return redirect(
-        reply,
-        `/${only.merchantId}/${(await this.merchants.hasLivePayments(only.merchantId)) ? 'live' : 'test'}`,
-      );
+    if (only && merchants.length === 1 && operatorRole === undefined) {
+      const mode: Mode = (await this.merchants.hasLivePayments(only.merchantId)) ? 'live' : 'test';
+      return redirect(reply, `/${only.merchantId}/${mode}`);
+    }
     await sendPage(reply, HttpStatus.OK, renderMerchantsPage(viewer, merchants));
   }
 }
