@@ -49,10 +49,12 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || process.env['OTEL_METRICS_EXPO
         // Only calls within a trace have a span. The option requireParentforOutgoingSpans would also omit the spans of
         // calls whose parent is in another process.
         ignoreOutgoingRequestHook: () => trace.getSpan(context.active()) === undefined,
-        requestHook: (span, request) =>
-          request instanceof ClientRequest
-            ? recordOnlyHost(span, { origin: `${request.protocol}//${String(request.getHeader('host'))}` })
-            : recordPathWithoutIds(span, request),
+        requestHook: (span, request) => {
+          if (!span.isRecording()) return;
+          if (request instanceof ClientRequest)
+            recordOnlyHost(span, { origin: `${request.protocol}//${String(request.getHeader('host'))}` });
+          else recordPathWithoutIds(span, request);
+        },
       }),
       new UndiciInstrumentation({ requireParentforSpans: true, requestHook: recordOnlyHost }),
     ],

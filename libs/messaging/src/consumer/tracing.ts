@@ -1,5 +1,6 @@
 import {
   type Attributes,
+  type Context,
   context,
   isSpanContextValid,
   propagation,
@@ -8,6 +9,7 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
 } from '@opentelemetry/api';
 import type { EventEnvelope, HostedSessionSource, PaymentSnapshot } from '@svc/contracts';
 import { digestSession, type TraceableReferences, traceableReferences } from '@svc/kernel';
@@ -16,16 +18,16 @@ const tracer = trace.getTracer('@svc/messaging');
 
 /**
  * Runs `handle` with a span for each event, in the trace of the request that caused the event, so that a trace covers
- * all services. A batch contains events of several requests, so it has several spans. A span is the active span only if
- * the batch has one event. The function costs almost nothing while telemetry is off.
+ * all services. A batch contains events of several requests, so it has several spans. A trace is the active one only if
+ * the batch has one event. The function costs almost nothing while telemetry is off, and little if the trace is not
+ * sampled.
  */
 export async function handleWithSpans<T>(events: readonly EventEnvelope[], handle: () => Promise<T>): Promise<T> {
-  const spans = events.flatMap(startSpan);
-  const [singleSpan] = spans;
+  const contexts = events.flatMap(startSpan);
+  const spans = contexts.flatMap((each) => trace.getSpan(each) ?? []);
+  const [singleContext] = contexts;
   try {
-    return await (singleSpan && events.length === 1
-      ? context.with(trace.setSpan(ROOT_CONTEXT, singleSpan), handle)
-      : handle());
+    return await (singleContext && events.length === 1 ? context.with(singleContext, handle) : handle());
   } catch (error) {
     for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR });
     throw error;
@@ -34,13 +36,20 @@ export async function handleWithSpans<T>(events: readonly EventEnvelope[], handl
   }
 }
 
-function startSpan(event: EventEnvelope): Span[] {
+/** The context of the event's trace, with a span of its own if the trace is sampled. Empty if the event has no trace. */
+function startSpan(event: EventEnvelope): Context[] {
   if (event.traceparent === undefined) return [];
   const causeContext = propagation.extract(ROOT_CONTEXT, { traceparent: event.traceparent });
+  if (!isSampled(causeContext)) return [causeContext];
   const attributes = { 'messaging.message.id': event.id, 'messaging.operation.type': 'process' };
   const span = tracer.startSpan(`process ${event.type}`, { kind: SpanKind.CONSUMER, attributes }, causeContext);
   if (isPayment(event.payload)) addPaymentToSpan(event.payload, span);
-  return [span];
+  return [trace.setSpan(causeContext, span)];
+}
+
+/** Whether a span in this trace would be recorded: samplers by parent and by trace id decide as the trace's first span did. */
+function isSampled(traceContext: Context): boolean {
+  return ((trace.getSpanContext(traceContext)?.traceFlags ?? TraceFlags.NONE) & TraceFlags.SAMPLED) !== 0;
 }
 
 function isPayment(payload: unknown): payload is PaymentSnapshot {
@@ -98,6 +107,7 @@ export function continueTrace<T>(
 ): Promise<T> {
   if (!traceparent) return action();
   const storedContext = propagation.extract(ROOT_CONTEXT, { traceparent });
+  if (!isSampled(storedContext)) return context.with(storedContext, action);
   const currentSpan = trace.getSpanContext(context.active());
   return tracer.startActiveSpan(
     name,
