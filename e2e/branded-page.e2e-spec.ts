@@ -152,6 +152,11 @@ it('sends the receipt to the payer, in the time of the merchant', async () => {
   // The page no longer returns to the shop by itself.
   expect(await page.locator('#returning').innerText()).toBe('');
   await expectAccessible(page, 'branded-receipt');
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('footer').innerText()).toMatch(
+    /^Questions\? .+\nhelp@karoo\.example\n\+27 21 555 0100\nHelp page\nTerms and conditions$/,
+  );
+  await page.emulateMedia({ media: 'screen' });
   await page.getByRole('button', { name: 'Send the receipt' }).click();
   await page.getByText('The receipt was sent.').waitFor({ state: 'visible' });
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('receipt-result');

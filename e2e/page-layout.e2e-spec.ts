@@ -225,7 +225,7 @@ it.each(PAPERS)(
       'Line 20 of the order',
       /Delivery R 60\.00/,
       /Total R 1 000\.00/,
-      /Tax included R 130\.43/,
+      /VAT included R 130\.43/,
     ])
       expect(text).toMatch(shown);
     // Nothing overlaps: the badge, the order and the receipt are below each other.

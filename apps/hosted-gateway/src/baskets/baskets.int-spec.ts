@@ -31,7 +31,7 @@ test.each(['v3.1', 'v3'])('a session of %s stores its basket, and its page shows
     shippingAmount: 2_345,
   });
   const { text } = await gateway.call('GET', `/pay?sessionId=${body.sessionId}`);
-  for (const shown of ['Enamel Mug', 'R 50.00', 'R 100.00', 'Delivery', 'R 23.45', 'Tax included', 'R 16.10', 'Total'])
+  for (const shown of ['Enamel Mug', 'R 50.00', 'R 100.00', 'Delivery', 'R 23.45', 'VAT included', 'R 16.10', 'Total'])
     expect(text).toContain(shown);
 });
 

@@ -46,9 +46,9 @@ export const en = {
     items: '{count} items',
     total: 'Total',
     shipping: 'Delivery',
-    /** Tax that is added to the prices of the lines. */
-    tax: 'Tax',
-    taxIncluded: 'Tax included',
+    /** Value-added tax that is added to the prices of the lines. */
+    tax: 'VAT',
+    taxIncluded: 'VAT included',
     backToStore: 'Back to store',
     payTitle: 'Pay {amount} to {merchant}',
     /** Title of a page without the form. */

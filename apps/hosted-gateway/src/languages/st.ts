@@ -36,8 +36,8 @@ export const st: Messages = {
     items: 'Dintho tse {count}',
     total: 'Kakaretso',
     shipping: 'Thomelo',
-    tax: 'Lekgetho',
-    taxIncluded: 'Lekgetho le kenyeleditsweng',
+    tax: 'VAT',
+    taxIncluded: 'VAT e kenyeleditswe',
     backToStore: 'Kgutlela lebenkeleng',
     payTitle: 'Lefa {amount} ho {merchant}',
     stateTitle: '{heading} · {merchant}',
@@ -196,7 +196,7 @@ export const st: Messages = {
   closedAtTill: {
     refused: {
       heading: 'Tefo ena e ke ke ya lekwa hape mona',
-      note: 'Dikarete tse ngata haholo di hannwe. Ha ho tjhelete e lefisitsweng. Botsa khaonteng hore o ka lefa jwang ka tsela e nngwe.',
+      note: 'Dikarete tse ngata haholo di hannwe. Ha ho tjhelete e lefisitsweng. Botsa khaontareng hore o ka lefa jwang ka tsela e nngwe.',
     },
     paused: {
       heading: 'Khoutu ena e kwetswe metsotso e mmalwa',
@@ -204,7 +204,7 @@ export const st: Messages = {
     },
     expired: {
       heading: 'Khoutu ena e feletswe ke nako',
-      note: 'Ha ho tjhelete e lefisitsweng. Kopa khoutu e ntjha khaonteng.',
+      note: 'Ha ho tjhelete e lefisitsweng. Kopa khoutu e ntjha khaontareng.',
     },
     cancelled: {
       heading: 'Khoutu ena ha e sa sebediswa',
@@ -239,7 +239,7 @@ export const st: Messages = {
   },
 
   atTill: {
-    heading: 'Ha ho eso be le letho la ho lefuwa khaonteng ena',
+    heading: 'Ha ho eso be le letho la ho lefuwa khaontareng ena',
     note: 'Ema ho fihlela molefisi a qetile, ebe o lefa mona.',
     again: 'Leqephe lena le sheba hape kamora metsotswana e mmalwa.',
   },

@@ -31,16 +31,16 @@ describe('the basket', () => {
   it('shows each line with its name, its quantity and unit price unless the quantity is 1, and its total; then delivery, tax and total', () => {
     expect(readBasketText({ ...BASKET, tax: { amountCents: 1_234, isIncluded: false } }).replace(/\s+/g, ' ')).toBe(
       '5 items · R 1 150.73 Rooibos cappuccino 2 × R 44.75 R 89.50 Apples 0.123 × R 26.19 R 3.23 ' +
-        'Bottle −1 × R 2.00 −R 2.00 &lt;b>Bag&lt;/b> R 1 000.00 Delivery R 60.00 Tax R 12.34 Total R 1 150.73',
+        'Bottle −1 × R 2.00 −R 2.00 &lt;b>Bag&lt;/b> R 1 000.00 Delivery R 60.00 VAT R 12.34 Total R 1 150.73',
     );
   });
 
   it('shows an included tax below the total, and no row for what the merchant did not send', () => {
     const { shippingCents: _, ...basket } = BASKET;
     expect(readBasketText({ ...basket, tax: { amountCents: 1_234, isIncluded: true } })).toMatch(
-      /R 1 000\.00\s+Total\s+R 1 150\.73\s+Tax included\s+R 12\.34$/,
+      /R 1 000\.00\s+Total\s+R 1 150\.73\s+VAT included\s+R 12\.34$/,
     );
-    expect(readBasketText(basket)).not.toMatch(/Tax|Delivery/);
+    expect(readBasketText(basket)).not.toMatch(/VAT|Delivery/);
   });
 
   it('is in the language of the page', () => {

@@ -14,12 +14,24 @@ export function LockIcon() {
   );
 }
 
-export function StateIcon({ kind }: { kind: 'good' | 'closed' }) {
+const STATE_PATHS = {
+  good: 'M15 24.5l6.5 6.5L33.5 18',
+  closed: 'M24 14.5v12M24 32.5v.5',
+  waiting: 'M24 14v10.5l7 4.5',
+  confirm: 'M24 12.5l10 4v7.5c0 5.5-4 9.5-10 12-6-2.5-10-6.5-10-12v-7.5z',
+};
+
+export function StateIcon({ kind }: { kind: keyof typeof STATE_PATHS }) {
   return (
-    <svg class={`state-icon ${kind}`} viewBox="0 0 48 48" aria-hidden="true" focusable="false">
+    <svg
+      class={kind === 'good' ? 'state-icon good' : 'state-icon'}
+      viewBox="0 0 48 48"
+      aria-hidden="true"
+      focusable="false"
+    >
       <circle cx="24" cy="24" r="22" fill="currentColor" opacity="0.14" />
       <path
-        d={kind === 'good' ? 'M15 24.5l6.5 6.5L33.5 18' : 'M24 14.5v12M24 32.5v.5'}
+        d={STATE_PATHS[kind]}
         fill="none"
         stroke="currentColor"
         stroke-width="3.5"

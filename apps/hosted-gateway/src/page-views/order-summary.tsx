@@ -2,10 +2,10 @@
  * The order and the merchant. All values are untrusted: each is rendered as text, in an element that isolates its text
  * direction (bdi).
  */
-import type { Messages } from '../languages/en.js';
+import { type BasketLineRow, buildLineRow, buildTotalRows } from '../baskets/basket-rows.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
-import { MerchantLogo } from './merchant-look/merchant-look.js';
+import { hasName, MerchantLogo } from './merchant-look/merchant-look.js';
 import { useMessages } from './page-frame.js';
 import type { OrderBasket, OrderDetails, OrderLine } from './pay-page-model.js';
 
@@ -25,17 +25,18 @@ export function OrderSummary({
   const { page, format } = useMessages();
   const { shown, folded } = foldFields(order.customFields);
   const reference = without.includes('order') ? undefined : order.merchantOrderId;
+  const logo = order.look?.logo;
   const { length } = formatAmount(order.amountCents, order.currencyISOCode, format);
   return (
     <section class="summary" aria-label={page.yourOrder}>
       <p class="merchant">
-        {order.look?.logo === undefined ? (
+        {logo === undefined ? (
           <MerchantMark name={order.merchantName} />
         ) : (
-          <MerchantLogo logo={order.look.logo} name={order.merchantName} />
+          <MerchantLogo logo={logo} name={hasName(logo) ? order.merchantName : ''} />
         )}
         <span>
-          {order.look?.logo === undefined ? <bdi class="merchant-name">{order.merchantName}</bdi> : null}
+          {logo !== undefined && hasName(logo) ? null : <bdi class="merchant-name">{order.merchantName}</bdi>}
           {order.siteName ? <bdi class="site-name">{order.siteName}</bdi> : null}
         </span>
       </p>
@@ -75,12 +76,9 @@ const MAX_LINES_WITHOUT_SCROLLING = 10;
  * so that the style sheet can always show it on a wide screen and on paper, without a script.
  */
 function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currencyISOCode: string }) {
-  const { page } = useMessages();
-  const { lines, totalCents, shippingCents, tax } = basket;
-  const count = fill(page.items, { count: countItems(lines) });
-  const taxRow = tax && (
-    <AmountRow label={tax.isIncluded ? page.taxIncluded : page.tax} cents={tax.amountCents} {...{ currencyISOCode }} />
-  );
+  const messages = useMessages();
+  const { lines, totalCents } = basket;
+  const count = fill(messages.page.items, { count: countItems(lines) });
   // A scrolling element must be reachable with the keyboard.
   const scrolling =
     lines.length > MAX_LINES_WITHOUT_SCROLLING
@@ -100,7 +98,7 @@ function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currency
           <table>
             <tbody>
               {lines.map((line) => (
-                <LineRow line={line} currencyISOCode={currencyISOCode} />
+                <LineRow row={buildLineRow(line, currencyISOCode, messages)} />
               ))}
             </tbody>
           </table>
@@ -108,12 +106,14 @@ function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currency
         <div class="totals">
           <table>
             <tbody>
-              {shippingCents === undefined ? null : (
-                <AmountRow label={page.shipping} cents={shippingCents} currencyISOCode={currencyISOCode} />
-              )}
-              {tax?.isIncluded === false ? taxRow : null}
-              <AmountRow label={page.total} cents={totalCents} currencyISOCode={currencyISOCode} class="total" />
-              {tax?.isIncluded === true ? taxRow : null}
+              {buildTotalRows(basket, currencyISOCode, messages).map(({ label, amount, isTotal }) => (
+                <tr class={isTotal ? 'total' : undefined}>
+                  <th scope="row">{label}</th>
+                  <td>
+                    <bdi class="money">{amount}</bdi>
+                  </td>
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>
@@ -122,44 +122,22 @@ function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currency
   );
 }
 
-/** A line: its name, below it the quantity and the price of a unit unless the quantity is 1, and its total. */
-function LineRow({ line, currencyISOCode }: { line: OrderLine; currencyISOCode: string }) {
-  const { format } = useMessages();
-  const { label, quantity, unitPriceCents, amountCents } = line;
+function LineRow({ row: { label, quantity, amount } }: { row: BasketLineRow }) {
   return (
     <tr>
       <th scope="row">
         <bdi>{label}</bdi>
-        {quantity === 1 ? null : (
+        {quantity === undefined ? null : (
           <small>
-            {formatQuantity(quantity, format)} ×{' '}
-            <SignedAmount cents={unitPriceCents} currencyISOCode={currencyISOCode} />
+            {quantity.count} × <bdi class="money">{quantity.unitPrice}</bdi>
           </small>
         )}
       </th>
       <td>
-        <SignedAmount cents={amountCents} currencyISOCode={currencyISOCode} />
+        <bdi class="money">{amount}</bdi>
       </td>
     </tr>
   );
-}
-
-function AmountRow(props: { label: string; cents: number; currencyISOCode: string; class?: string }) {
-  return (
-    <tr class={props.class}>
-      <th scope="row">{props.label}</th>
-      <td>
-        <SignedAmount cents={props.cents} currencyISOCode={props.currencyISOCode} />
-      </td>
-    </tr>
-  );
-}
-
-/** The amount of a returned item has a minus. */
-function SignedAmount({ cents, currencyISOCode }: { cents: number; currencyISOCode: string }) {
-  const { format } = useMessages();
-  const amount = formatAmount(Math.abs(cents), currencyISOCode, format);
-  return <bdi class="money">{cents < 0 ? `−${amount}` : amount}</bdi>;
 }
 
 /**
@@ -197,12 +175,6 @@ type Fields = OrderDetails['customFields'];
 /** The number of pieces. A line that is weighed, or was returned, counts as one. */
 function countItems(lines: readonly OrderLine[]): number {
   return lines.reduce((count, { quantity }) => count + (Number.isInteger(quantity) && quantity > 0 ? quantity : 1), 0);
-}
-
-/** The quantity, rounded to a thousandth, which is the precision of scales. */
-function formatQuantity(quantity: number, { decimalMark }: Messages['format']): string {
-  const rounded = String(Math.round(Math.abs(quantity) * 1_000) / 1_000).replace('.', decimalMark);
-  return quantity < 0 ? `−${rounded}` : rounded;
 }
 
 /**

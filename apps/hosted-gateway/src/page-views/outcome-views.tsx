@@ -77,7 +77,7 @@ export function VerificationView({ model }: { model: VerificationPage }) {
   const { verification, format } = useMessages();
   return (
     <section class="method outcome">
-      <StateIcon kind="closed" />
+      <StateIcon kind="confirm" />
       <h1>{verification.heading}</h1>
       <p>{verification.note}</p>
       <dl class="facts receipt">
@@ -247,7 +247,7 @@ export function TillView({ model: { merchantName } }: { model: TillPage }) {
   const { atTill } = useMessages();
   return (
     <section class="method outcome">
-      <StateIcon kind="closed" />
+      <StateIcon kind="waiting" />
       <h1>{atTill.heading}</h1>
       <p>
         <bdi>{merchantName}</bdi>

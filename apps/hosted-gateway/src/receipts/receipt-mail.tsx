@@ -1,13 +1,14 @@
 /**
- * The receipt as an e-mail. It has the same lines as the receipt on the page, and never more of the card than its last
+ * The receipt as an e-mail. It has the same facts and basket as the receipt on the page, and never more of the card than its last
  * four digits. Programs for e-mails ignore style sheets, so each element has its own style.
  */
 import { type Mail, toMailLine } from '@svc/mail';
 import { renderToString } from 'preact-render-to-string';
+import { type BasketLineRow, type BasketTotalRow, buildLineRow, buildTotalRows } from '../baskets/basket-rows.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount, formatTime } from '../languages/format-amount.js';
 import type { Language } from '../languages/languages.js';
-import { buildMailLink } from '../page-views/merchant-look/merchant-look.js';
+import { buildMailLink, hasName } from '../page-views/merchant-look/merchant-look.js';
 import type { PaidPage } from '../page-views/pay-page-model.js';
 
 export interface Receipt {
@@ -32,6 +33,7 @@ export function buildReceiptMail(to: string, receipt: Receipt): Mail {
     heading: fill(receiptMail.heading, { merchant }),
     intro: page.isTest === true ? language.messages.page.test : undefined,
     lines: buildLines(receipt),
+    basket: buildBasket(receipt),
     contact: buildContact(receipt),
     reason: sender === 'payer' ? receiptMail.reason : fill(receiptMail.reasonMerchant, { merchant }),
   };
@@ -50,8 +52,15 @@ interface Content {
   readonly heading: string;
   readonly intro: string | undefined;
   readonly lines: readonly Line[];
+  readonly basket: Basket | undefined;
   readonly contact: Contact | undefined;
   readonly reason: string;
+}
+
+interface Basket {
+  readonly heading: string;
+  readonly lines: readonly BasketLineRow[];
+  readonly totals: readonly BasketTotalRow[];
 }
 
 interface Contact {
@@ -71,6 +80,16 @@ function buildLines({ page, language }: Receipt): Line[] {
   ];
 }
 
+function buildBasket({ page: { basket, currencyISOCode }, language: { messages } }: Receipt): Basket | undefined {
+  return (
+    basket && {
+      heading: messages.page.yourOrder,
+      lines: basket.lines.map((line) => buildLineRow(line, currencyISOCode, messages)),
+      totals: buildTotalRows(basket, currencyISOCode, messages),
+    }
+  );
+}
+
 function buildContact({ page: { look, merchantName }, language }: Receipt): Contact | undefined {
   const { supportEmail, supportPhone, supportUrl, termsUrl } = look ?? {};
   const { merchantContact } = language.messages;
@@ -85,11 +104,24 @@ function buildContact({ page: { look, merchantName }, language }: Receipt): Cont
     : { question: fill(merchantContact.questions, { merchant: merchantName }), links };
 }
 
-function renderText({ heading, intro, lines, contact, reason }: Content): string {
+function renderText({ heading, intro, lines, basket, contact, reason }: Content): string {
   return [
     heading,
     ...(intro === undefined ? [] : [intro]),
     lines.map(({ label, value }) => `${label}: ${value}`).join('\n'),
+    ...(basket === undefined
+      ? []
+      : [
+          [
+            basket.heading,
+            ...basket.lines.map(({ label, quantity, amount }) =>
+              quantity === undefined
+                ? `${label}: ${amount}`
+                : `${label}, ${quantity.count} × ${quantity.unitPrice}: ${amount}`,
+            ),
+            ...basket.totals.map(({ label, amount }) => `${label}: ${amount}`),
+          ].join('\n'),
+        ]),
     ...(contact === undefined
       ? []
       : [
@@ -106,7 +138,7 @@ const FONT = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Arial,sans-ser
 const QUIET = 'color:#535c6a;font-size:13px;line-height:1.5';
 
 function ReceiptDocument({ content, receipt: { page, language, gatewayUrl } }: { content: Content; receipt: Receipt }) {
-  const { heading, intro, lines, contact, reason } = content;
+  const { heading, intro, lines, basket, contact, reason } = content;
   const { logo, accent = { background: '#1b4fc4', text: '#ffffff' } } = page.look ?? {};
   return (
     <html lang={language.tag} dir={language.direction}>
@@ -118,17 +150,16 @@ function ReceiptDocument({ content, receipt: { page, language, gatewayUrl } }: {
       <body style={`margin:0;padding:24px 12px;background:#eef0f3;color:#14181f;${FONT}`}>
         <div role="main" style="max-width:30rem;margin:0 auto;background:#ffffff;border-radius:12px;overflow:hidden">
           <div style={`padding:16px 24px;background:${accent.background};color:${accent.text};font-weight:600`}>
-            {logo === undefined ? (
-              <bdi>{page.merchantName}</bdi>
-            ) : (
+            {logo === undefined ? null : (
               <img
                 src={`${gatewayUrl}${logo.path}`}
-                alt={page.merchantName}
+                alt={hasName(logo) ? page.merchantName : ''}
                 width={logo.width}
                 height={logo.height}
-                style="padding:4px;border-radius:6px;background:#ffffff;color:#14181f"
+                style="padding:4px;border-radius:6px;background:#ffffff;color:#14181f;vertical-align:middle"
               />
             )}
+            {logo !== undefined && hasName(logo) ? null : <bdi style="padding-left:8px">{page.merchantName}</bdi>}
           </div>
           <div style="padding:24px">
             <h1 style="margin:0 0 12px;font-size:20px;line-height:1.3">
@@ -145,12 +176,14 @@ function ReceiptDocument({ content, receipt: { page, language, gatewayUrl } }: {
                 </tr>
               ))}
             </table>
+            {basket === undefined ? null : <BasketTable basket={basket} />}
             {contact === undefined ? null : (
               <p style={`margin:16px 0 0;${QUIET}`}>
-                <bdi>{contact.question}</bdi>{' '}
+                <bdi>{contact.question}</bdi>
                 {contact.links.map(({ text, url }) => (
                   <>
-                    <a href={url}>{text}</a>{' '}
+                    <br />
+                    <a href={url}>{text}</a>
                   </>
                 ))}
               </p>
@@ -160,5 +193,42 @@ function ReceiptDocument({ content, receipt: { page, language, gatewayUrl } }: {
         </div>
       </body>
     </html>
+  );
+}
+
+function BasketTable({ basket: { heading, lines, totals } }: { basket: Basket }) {
+  return (
+    <>
+      <h2 style="margin:20px 0 4px;font-size:15px;line-height:1.3">{heading}</h2>
+      <table role="presentation" style="width:100%;border-collapse:collapse;font-size:15px;line-height:1.5">
+        {lines.map(({ label, quantity, amount }) => (
+          <tr>
+            <td style="padding:6px 12px 6px 0;vertical-align:top;overflow-wrap:anywhere">
+              <bdi>{label}</bdi>
+              {quantity === undefined ? null : (
+                <div style={QUIET}>
+                  {quantity.count} × <bdi>{quantity.unitPrice}</bdi>
+                </div>
+              )}
+            </td>
+            <AmountCell amount={amount} />
+          </tr>
+        ))}
+        {totals.map(({ label, amount, isTotal }) => (
+          <tr style={`border-top:1px solid #dfe3e8${isTotal ? ';font-weight:600' : ''}`}>
+            <td style="padding:6px 12px 6px 0;vertical-align:top">{label}</td>
+            <AmountCell amount={amount} />
+          </tr>
+        ))}
+      </table>
+    </>
+  );
+}
+
+function AmountCell({ amount }: { amount: string }) {
+  return (
+    <td style="padding:6px 0;text-align:right;vertical-align:top;white-space:nowrap">
+      <bdi>{amount}</bdi>
+    </td>
   );
 }

@@ -107,6 +107,29 @@ test('the page of a paid session has the form, which works without a script, and
   expect(mail.source).not.toMatch(/\d{13}/);
 });
 
+test('the mail has the basket as the receipt on the page has it', async () => {
+  const lineItems = [
+    { name: 'Enamel <Mug>', unitPrice: 4_000, quantity: 2 },
+    { name: 'Map', unitPrice: 2_000, quantity: 1 },
+  ];
+  const basket = { lineItems, shippingAmount: 2_345, taxAmount: 1_610 };
+  const to = newAddress();
+  expect(resultOf(await send(await createPaidSession(basket), to))).toBe('sent');
+  const { text, html } = await inbox.waitForMail(to);
+  const rows = [
+    'Enamel <Mug>, 2 × R 40.00: R 80.00',
+    'Map: R 20.00',
+    'Delivery: R 23.45',
+    'Total: R 123.45',
+    'VAT included: R 16.10',
+  ];
+  expect(text).toContain(['Your order', ...rows].join('\n'));
+  const visible = html.replace(/<head>.*<\/head>/s, '').replace(/<[^>]*>/g, ' ');
+  expect(visible.replace(/\s+/g, ' ')).toContain(
+    'Your order Enamel &lt;Mug> 2 × R 40.00 R 80.00 Map R 20.00 Delivery R 23.45 Total R 123.45 VAT included R 16.10',
+  );
+});
+
 test('the mail has the language of the page and the look of the merchant', async () => {
   const look = {
     accentColour: '#ffcc00',

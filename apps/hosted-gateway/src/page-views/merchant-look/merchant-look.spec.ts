@@ -20,6 +20,13 @@ describe('a page with the look of a merchant', () => {
     expect(html).not.toContain('class="merchant-name"');
   });
 
+  it('shows the name beside a logo that is too narrow to have it in letters', () => {
+    const html = renderHtml({ ...openPage, look: { ...look, logo: { ...look.logo!, width: 112 } } });
+    expect(html).toMatch(/<img class="logo" src="[^"]+" alt width="112" height="56"\/>/);
+    expect(html).toContain('<bdi class="merchant-name">Karoo Coffee</bdi>');
+    expect(html).not.toContain('class="mark tone');
+  });
+
   it('shows the letter and the name without a logo', () => {
     const { logo: _, ...withoutLogo } = look;
     const html = renderHtml({ ...openPage, look: withoutLogo });

@@ -3,9 +3,18 @@ import type { Messages } from '../../languages/en.js';
 import { fill } from '../../languages/fill.js';
 import type { PageLogo, PageLook } from './page-look.js';
 
-/** The size is in the document, so that nothing moves when the image has loaded. */
+/**
+ * The size is in the document, so that nothing moves when the image has loaded.
+ *
+ * @param name the text alternative, empty if the name is beside the logo
+ */
 export function MerchantLogo({ logo, name }: { logo: PageLogo; name: string }) {
   return <img class="logo" src={logo.path} alt={name} width={logo.width} height={logo.height} />;
+}
+
+/** Whether a logo is so wide that it probably has the merchant's name in letters. A narrower one is only a sign. */
+export function hasName({ width, height }: PageLogo): boolean {
+  return width > 2 * height;
 }
 
 /** How the payer reaches the merchant, and the merchant's terms. */
