@@ -88,7 +88,9 @@ describe('the page', () => {
    * the server cannot cause.
    */
   async function expectAccessible(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
-    const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme: LOOKS[0].colorScheme });
+    // Without animations, because a picture would otherwise show a button that changes its colour.
+    const { viewport, colorScheme } = LOOKS[0];
+    const page = await newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
     await page.goto(url);
     await act(page);
     for (const look of LOOKS) {

@@ -1,6 +1,6 @@
 /** Tests the PHP client that merchants copy into their shop, and the example shop that uses this client. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -281,13 +281,50 @@ describe('the PHP client', () => {
     expect(await verify({ body: `${body}\n` })).toContain('bad-signature');
     expect(await verify({ secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}` })).toContain('bad-signature');
     expect(await verify({ secret: 'whsec_%' })).toContain('bad-secret');
+    expect(await verify({ secret: '' })).toContain('the webhook secret is empty');
     expect(await verify({ headers: {} })).toContain('the header webhook-id is missing');
+  });
+
+  it('verifies webhooks of a site, and tells them from those of a session', async () => {
+    const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+    const body = JSON.parse(/```json\n(\{\s+"type": "payment"[^]*?)\n```/.exec(page)![1]!) as Record<string, unknown>;
+    const key = Buffer.alloc(24, 7);
+    const secret = `whsec_${key.toString('base64')}`;
+    const signedAt = new Date();
+    const seconds = Math.floor(signedAt.getTime() / 1_000);
+    const read = (method: string, content: object) => {
+      const text = JSON.stringify(content);
+      const headers = {
+        'Webhook-Id': 'n-1',
+        'Webhook-Timestamp': String(seconds),
+        'Webhook-Signature': `v1,${createHmac('sha256', key).update(`n-1.${seconds}.${text}`).digest('base64')}`,
+      };
+      const [sent, raw] = [JSON.stringify(headers), text].map((value) => Buffer.from(value).toString('base64'));
+      return evaluate(
+        `echo json_encode(SvcPayments::${method}(json_decode(base64_decode('${sent}'), true), base64_decode('${raw}'), ['${secret}'], ${seconds}));`,
+      );
+    };
+    expect(JSON.parse(await read('verifySiteWebhook', body))).toEqual({ ...body, id: 'n-1', status: 'Success' });
+    const refund = {
+      refundReference: 'r-1',
+      amount: 2_500,
+      status: 'succeeded',
+      createdUTCDate: signedAt.toISOString(),
+    };
+    expect(JSON.parse(await read('verifySiteWebhook', { ...body, type: 'refund', refund }))).toMatchObject({ refund });
+    expect(await read('verifySiteWebhook', { ...body, type: 'refund' })).toContain('refund.amount is no whole number');
+    expect(await read('verifySiteWebhook', { type: 'test', siteId: 5_001 })).toBe('null');
+    expect(await read('verifySiteWebhook', { sessionId: 's-1' })).toContain('verify it with verifyWebhook');
+    expect(await read('verifyWebhook', body)).toContain('verify it with verifySiteWebhook');
   });
 
   it('explains wrong settings and requests, reads the feed, and resends a delivery', async () => {
     const { apiKey } = platform.site(0, 0);
     expect(await evaluate(`(new SvcPayments('https://pay.example', 1, 2, '${apiKey}'))->listRefunds('P');`)).toContain(
       'apiUrl is missing',
+    );
+    expect(await evaluate(`new SvcPayments('https://pay.example', 0, 2, '${apiKey}');`)).toContain(
+      'merchantId is 0: check the setting',
     );
     expect(await evaluate(init(''))).toContain('apiKey must be a key of a site or a merchant');
     expect(await evaluate(`new SvcPayments('pay.example', 1, 2, '${apiKey}');`)).toContain('gatewayUrl must be');

@@ -157,7 +157,7 @@ const MISTAKES: [mistake: string, make: () => Promise<unknown>, message: string]
   [
     'the address of the main API for the gateway',
     () => create({}, clientOf({ gatewayUrl: platform.demo.apiUrl })),
-    `404: {api} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?${see('resource.not-found')}`,
+    `404: {api}: The main API has no path /api/v3.1/sessions. It is a path of the hosted gateway, {gateway}.${see('resource.not-found')}`,
   ],
   [
     'an address without https',
@@ -175,5 +175,7 @@ test.each(MISTAKES)('the error message for %s explains how to fix it', async (_,
   const error = await Promise.resolve()
     .then(make)
     .catch((thrown: unknown) => thrown);
-  expect((error as Error).message).toBe(message.replaceAll('{api}', platform.demo.apiUrl));
+  expect((error as Error).message).toBe(
+    message.replaceAll('{api}', platform.demo.apiUrl).replaceAll('{gateway}', platform.demo.gatewayUrl),
+  );
 });

@@ -42,6 +42,9 @@ final class SvcPayments
         int $timeoutSeconds = 10,
         ?string $apiUrl = null,
     ) {
+        foreach (['merchantId' => $merchantId, 'siteId' => $siteId] as $name => $id) {
+            if ($id < 1) throw new InvalidArgumentException("$name is $id: check the setting that it comes from");
+        }
         foreach (['gatewayUrl' => $gatewayUrl, 'apiUrl' => $apiUrl] as $name => $url) {
             if ($url !== null && !preg_match('~^https?://[^/?#@\s]+~', $url)) {
                 throw new InvalidArgumentException("$name must be an http(s) address, as in https://pay.example.com");
@@ -61,10 +64,14 @@ final class SvcPayments
      * returns the same session with its current `sessionState`. If it is "refused", "expired" or "cancelled", the session accepts
      * no more payments: create another session with another requestId, such as "$orderId.$attempt".
      *
+     * The page and the receipt show `lineItems`, if they and `shippingAmount`, with or without `taxAmount`, add up to `amount`.
+     * In test mode the response may have `warnings`: fields that were ignored, and lines that do not add up. Log them.
+     *
      * @param array{requestId: string, merchantOrderId: string, amount: int, currencyISOCode: string, notificationUrl: string,
      *              returnUrl: string, cancelUrl: string, origin: string, siteName?: string, locale?: string,
-     *              customFields?: list<array{key: string, value: string}>} $session amount in cents
-     * @return array{sessionId: string, redirectUrl: string, sessionState: string}
+     *              customFields?: list<array{key: string, value: string}>, shippingAmount?: int, taxAmount?: int,
+     *              lineItems?: list<array{name: string, unitPrice: int, quantity?: int|float}>} $session amounts in cents
+     * @return array{sessionId: string, redirectUrl: string, sessionState: string, warnings?: list<array{field: string, message: string}>}
      * @throws SvcPaymentsError 400 names every invalid field, 401 names the wrong header, 409: requestId was used for other content
      */
     public function createSession(array $session): array
@@ -127,8 +134,8 @@ final class SvcPayments
 
     /**
      * Refunds all or a part of a card payment. A repeat with the same idempotencyKey returns the same refund, so store the key before
-     * the call. A refund that the bank declines is no error: check `status`. The webhook of the site reports the result of a
-     * "pending" refund. With a site's key, only payments of that site can be refunded.
+     * the call. A refund that the bank declines is no error: check `status`. The webhook of the site (verifySiteWebhook) reports the
+     * result of a "pending" refund. With a site's key, only payments of that site can be refunded.
      *
      * @param int $amount cents
      * @return array{refundReference: string, svcId: string, amount: int, status: string, createdUTCDate: string} status: pending, succeeded, failed
@@ -148,7 +155,7 @@ final class SvcPayments
 
     /**
      * Finds all final payments of an order in the last three months, newest first, page by page, while you iterate. With a site's
-     * key, only payments of that site. At most five pages a second, after a burst of 20.
+     * key, only payments of that site. A refunded payment stays "Success": call listRefunds. At most five pages a second, after a burst of 20.
      *
      * @param string      $orderId the merchantOrderId of the session
      * @param string|null $from    included: a day in UTC, as in 2026-11-20, or a time, as in 2026-11-20T18:03:36Z
@@ -187,7 +194,7 @@ final class SvcPayments
     }
 
     /**
-     * Verifies and parses a webhook: its age, the signature over the bytes as received, then the body. Compare amount and currency
+     * Verifies and parses a webhook to the notificationUrl of a session: its age, the signature over the bytes as received, then the body. Compare amount and currency
      * with your own order before you mark it as paid, and process each paymentReference only once.
      *
      * @param array<string, string> $headers in any case, as from getallheaders()
@@ -202,6 +209,54 @@ final class SvcPayments
         #[SensitiveParameter] array $secrets,
         ?int $now = null,
     ): array {
+        $payment = self::verifySigned($headers, $rawBody, $secrets, $now);
+        if (is_string($payment['type'] ?? null)) {
+            throw new SvcWebhookError('bad-body', 'this is a webhook of the site: verify it with verifySiteWebhook');
+        }
+        foreach (['sessionId', 'currencyISOCode', 'merchantOrderId', 'paymentReference', 'paymentUTCDate'] as $field) {
+            if (!is_string($payment[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
+        }
+        if (!is_int($payment['amount'] ?? null)) throw new SvcWebhookError('bad-body', 'amount is no whole number of cents');
+        // The API allows text and numbers.
+        $payment['paymentStatus'] = [1 => 'Success', 2 => 'Failed'][$payment['paymentStatus'] ?? 0] ?? $payment['paymentStatus'] ?? null;
+        if (!in_array($payment['paymentStatus'], ['Success', 'Failed'], true)) {
+            throw new SvcWebhookError('bad-body', 'paymentStatus is missing');
+        }
+        return $payment;
+    }
+
+    /**
+     * Verifies and parses a webhook of the site: a final payment, a refund, or a changed dispute. `id` is the webhook-id: process each
+     * id only once. The parameters are those of verifyWebhook.
+     *
+     * @return array|null the payment with `id`, `type` (payment, refund, dispute) and `status` "Success" or "Failed", and with
+     *                    `refund` or `dispute`; null for a test and for a type of a later release: respond to them with 2xx
+     * @throws SvcWebhookError
+     */
+    public static function verifySiteWebhook(
+        array $headers,
+        string $rawBody,
+        #[SensitiveParameter] array $secrets,
+        ?int $now = null,
+    ): ?array {
+        $notification = self::verifySigned($headers, $rawBody, $secrets, $now);
+        $type = $notification['type'] ?? null;
+        if (!is_string($type)) throw new SvcWebhookError('bad-body', 'this is no webhook of the site: verify it with verifyWebhook');
+        if (!in_array($type, ['payment', 'refund', 'dispute'], true)) return null;
+        foreach (['invoiceExternalReference', 'currencyISOCode', 'paymentReference', 'paymentUTCDate'] as $field) {
+            if (!is_string($notification[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
+        }
+        if ($type !== 'payment' && !is_int($notification[$type]['amount'] ?? null)) {
+            throw new SvcWebhookError('bad-body', "$type.amount is no whole number of cents");
+        }
+        $status = [1 => 'Success', 2 => 'Failed'][$notification['status'] ?? 0] ?? null;
+        if ($status === null) throw new SvcWebhookError('bad-body', 'status is missing');
+        return ['id' => array_change_key_case($headers, CASE_LOWER)['webhook-id'], 'status' => $status] + $notification;
+    }
+
+    /** @return mixed the parsed body of a webhook with a valid age and signature */
+    private static function verifySigned(array $headers, string $rawBody, array $secrets, ?int $now): mixed
+    {
         $headers = array_change_key_case($headers, CASE_LOWER);
         foreach (['webhook-id', 'webhook-timestamp', 'webhook-signature'] as $name) {
             if (!is_string($headers[$name] ?? null) || $headers[$name] === '' || strlen($headers[$name]) > 4096) {
@@ -224,17 +279,7 @@ final class SvcPayments
         if (!$isSigned()) {
             throw new SvcWebhookError('bad-signature', 'no signature matches the body and the secret. Pass the body as it was received, and the secret of the site and mode');
         }
-        $payment = json_decode($rawBody, true);
-        foreach (['sessionId', 'currencyISOCode', 'merchantOrderId', 'paymentReference', 'paymentUTCDate'] as $field) {
-            if (!is_string($payment[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
-        }
-        if (!is_int($payment['amount'] ?? null)) throw new SvcWebhookError('bad-body', 'amount is no whole number of cents');
-        // The API allows text and numbers.
-        $payment['paymentStatus'] = [1 => 'Success', 2 => 'Failed'][$payment['paymentStatus'] ?? 0] ?? $payment['paymentStatus'] ?? null;
-        if (!in_array($payment['paymentStatus'], ['Success', 'Failed'], true)) {
-            throw new SvcWebhookError('bad-body', 'paymentStatus is missing');
-        }
-        return $payment;
+        return json_decode($rawBody, true);
     }
 
     /**
@@ -246,6 +291,7 @@ final class SvcPayments
         if ($secrets === []) throw new SvcWebhookError('bad-secret', 'no webhook secret was given');
         $isSigned = false;
         foreach ($secrets as $secret) {
+            if ($secret === '') throw new SvcWebhookError('bad-secret', 'the webhook secret is empty: check the setting that it comes from');
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
             if ($key === false || $key === '') throw new SvcWebhookError('bad-secret', 'a webhook secret is not whsec_ and base64: copy the complete secret');
             $expected = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));

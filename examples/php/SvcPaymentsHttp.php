@@ -116,7 +116,12 @@ final class SvcPaymentsHttp
         $messages = array_column(is_array($response['errors'] ?? null) ? $response['errors'] : [], 'message');
         $retryable = in_array($status, [408, 429, 502, 503, 504], true) || ($status === 409 && isset($headers['retry-after']));
         $type = preg_match('~^<(https?://[^<>\s]+)>; rel="help"$~D', $headers['link'] ?? '', $page) ? $page[1] : null;
-        $unread = $status === 401 ? 'the key is missing, wrong or revoked' : 'the response cannot be read';
+        $isPage = str_contains($headers['content-type'] ?? '', 'html');
+        $unread = match (true) {
+            $status === 401 => $headers['x-error-code'] ?? 'the key is missing, wrong or revoked',
+            $isPage => 'the response is an HTML page: is this the right address, or is a proxy in front of it?',
+            default => 'the response cannot be read',
+        };
         return new SvcPaymentsError($status, $messages ?: [$unread], $retryable, $headers['x-request-id'] ?? null, $type, self::retryAfter($headers));
     }
 

@@ -63,7 +63,9 @@ function createPaymentPage(SvcPayments $svc, Orders $orders, array $order, strin
             'returnUrl' => "$shopUrl/orders/{$order['id']}",
             'cancelUrl' => "$shopUrl/orders/{$order['id']}",
             'origin' => (string) parse_url($shopUrl, PHP_URL_HOST),
+            'lineItems' => [['name' => 'Mug', 'unitPrice' => $order['amount'], 'quantity' => 1]],
         ]);
+        foreach ($session['warnings'] ?? [] as $warning) error_log($warning['message']);
         if (!in_array($session['sessionState'], ['refused', 'expired', 'cancelled'], true)) return $session['redirectUrl'];
         $endedAttempt = $order['attempt'];
         $order = $orders->change($order['id'], fn (array $current) => ['attempt' => max($current['attempt'], $endedAttempt + 1)] + $current);
@@ -101,5 +103,5 @@ try {
 } catch (SvcPaymentsError $error) {
     error_log($error->getMessage());
     http_response_code(503);
-    show('Payment is not possible at the moment. Your order is saved: try again later.');
+    show('Payment is not possible at the moment. Your order is saved.', isset($order) ? "<a href=\"/orders/{$order['id']}/pay\">Try again</a>" : '');
 }

@@ -61,7 +61,7 @@ test('a wrong method gets a 405 that lists the methods of the path, with and wit
 test.each([
   ['/api/v3.1/session', 'Did you mean /api/v3.1/sessions? Its methods are: POST.'],
   ['/api/v3.1/sessions/', 'Did you mean /api/v3.1/sessions? Its methods are: POST.'],
-  ['/api/v1/payments', 'Did you mean /api/v3/payments? Its methods are: GET, HEAD.'],
+  ['/api/v4/payments', 'Did you mean /api/v3.1/payments? Its methods are: GET, HEAD.'],
   ['/v1/payments', 'It is a path of the main API, https://api.example.'],
   ['/api/orders', 'All paths: https://api.example/reference.'],
 ])('the wrong path %s gets a 404 with: %s', async (path, advice) => {

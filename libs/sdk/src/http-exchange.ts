@@ -243,7 +243,7 @@ export function createApiError(apiResponse: ApiResponse): SvcApiError {
     httpStatus: apiResponse.httpStatus,
     status: readResponseStatus(envelope.status) ?? defaultStatus(apiResponse.httpStatus),
     errors: wrongAddressErrors(apiResponse) ?? readErrors(envelope.errors),
-    code: typeof envelope.code === 'string' ? envelope.code : undefined,
+    code: typeof envelope.code === 'string' ? envelope.code : (apiResponse.headers.get('x-error-code') ?? undefined),
     type: helpPageUrl(apiResponse),
     requestId: apiResponse.headers.get('x-request-id') ?? undefined,
     retryable: isRetryable(apiResponse),
@@ -256,11 +256,13 @@ export function createApiError(apiResponse: ApiResponse): SvcApiError {
  * the API contains `errors` in the format of that API, or has no body.
  */
 function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { message: string }[] | undefined {
-  const { errors, title } = (body ?? {}) as { errors?: unknown; title?: unknown };
+  const { errors, title, detail } = (body ?? {}) as { errors?: unknown; title?: unknown; detail?: unknown };
   const { origin, pathname } = new URL(url);
   // The gateway returns an envelope, which has no title. The main API returns a problem (RFC 9457), which has a title.
   const hasFormatOfApi = !pathname.includes('/api/v3') || title === undefined;
   if (httpStatus !== 404 || text === '' || (errors !== undefined && hasFormatOfApi)) return undefined;
+  // The other API of the platform says where the path belongs to.
+  if (typeof detail === 'string' && detail.length <= MAX_DETAIL_LENGTH) return [{ message: `${origin}: ${detail}` }];
   return [
     {
       message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,
@@ -268,6 +270,7 @@ function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { mes
   ];
 }
 
+const MAX_DETAIL_LENGTH = 1_000;
 const MAX_URL_LENGTH = 2048;
 
 /** URL of the help page in the header `Link` (RFC 8288). Responses without a body also have this header. */

@@ -11,6 +11,7 @@ export {
   type HostedGatewayClientOptions,
   type HostedSession,
   type NotificationPage,
+  type RequestWarning,
   type SessionState,
 } from './hosted-gateway/hosted-gateway-client.js';
 export {

@@ -36,7 +36,8 @@ export class SvcApiError extends Error {
     retryAfterSeconds?: number | undefined;
     cause?: unknown;
   }) {
-    const summary = failure.errors.map((error) => error.message).join('; ') || failure.status;
+    // A 401 of the main API has no body (A1), so its code is all that tells the reason.
+    const summary = failure.errors.map((error) => error.message).join('; ') || (failure.code ?? failure.status);
     const page = failure.type === undefined ? '' : ` (see ${failure.type})`;
     super(
       `${failure.httpStatus === 0 ? 'No response' : failure.httpStatus}: ${summary}${page}`,

@@ -21,7 +21,8 @@ function demoVariables(demo: Demo): Readonly<Record<string, string>> {
   return {
     API_URL: demo.apiUrl,
     GATEWAY_URL: demo.gatewayUrl,
-    SHOP_URL: demo.shopUrl,
+    CONSOLE_URL: demo.consoleUrl,
+    DEMO_SHOP_URL: demo.shopUrl,
     TRANSFORMER_URL: demo.transformerUrl,
     TRANSFORMER_API_KEY: demo.transformerApiKey,
     MERCHANT_ID: String(merchant.merchantId),

@@ -6,6 +6,7 @@ import {
   DEMO_OWNER,
   DEMO_PARTNER,
   DEMO_ROASTERY,
+  GUIDE_OWNER,
   type MainApi,
   seed,
 } from './seed.ts';
@@ -38,11 +39,14 @@ describe('the demo data', () => {
     expect(new Set(customers.map(({ password }) => password)).size).toBe(customers.length);
   });
 
-  it('has an owner of the roastery, who has accepted the invitation', async () => {
+  it('has an owner of the roastery and one of the first merchant, who have accepted the invitation', async () => {
     const { admin, mainApi, people } = createEmptyPlatform();
-    const { roastery } = await seed(admin, mainApi, undefined);
+    const { roastery, merchants } = await seed(admin, mainApi, undefined);
     expect(roastery).toMatchObject({ name: DEMO_ROASTERY.name, sites: [{}, {}, {}] });
-    expect(people).toEqual([{ merchantId: roastery.merchantId, email: DEMO_OWNER, role: 'owner' }]);
+    expect(people).toEqual([
+      { merchantId: roastery.merchantId, email: DEMO_OWNER, role: 'owner' },
+      { merchantId: merchants[0]!.merchantId, email: GUIDE_OWNER, role: 'owner' },
+    ]);
     expect(await createSignInLink(admin, DEMO_OWNER)).toMatch(/^\/sign-in\/links\/link-\d+$/);
   });
 

@@ -121,8 +121,10 @@ export const DEMO_ROASTERY: MerchantPlan = {
   ],
 };
 
-/** The owner of the roastery in the console. The person signs in with {@link createSignInLink}. */
+/** The owner of the roastery with a week of trade in the console. The person signs in with {@link createSignInLink}. */
 export const DEMO_OWNER = 'owner@karoo-coffee.example';
+/** The owner of the first merchant, whose keys the guides use. */
+export const GUIDE_OWNER = 'owner@karoo-roastery.example';
 export const DEMO_PARTNER = 'Blue Wallet';
 export const DEMO_CUSTOMERS = [
   { email: 'thandi@blue-wallet.example', firstName: 'Thandi', lastName: 'Nkosi' },
@@ -162,7 +164,8 @@ export async function seed(
   const created: DemoMerchant[] = [];
   for (const plan of DEMO_MERCHANTS) created.push(await createMerchant(admin, plan));
   const createdRoastery = await createMerchant(admin, DEMO_ROASTERY);
-  await createOwner(admin, createdRoastery.merchantId);
+  await createOwner(admin, createdRoastery.merchantId, DEMO_OWNER);
+  await createOwner(admin, created[0]!.merchantId, GUIDE_OWNER);
   const isRepeated = organisations.some(({ name }) => name === DEMO_PARTNER);
   return { merchants: created, roastery: createdRoastery, ...(await createPartner(admin, mainApi, isRepeated)) };
 }
@@ -187,10 +190,10 @@ export async function createMerchant(
   return { merchantId, name, apiKey, sites };
 }
 
-/** Invites the demo owner. The sign-in link accepts the invitation, which would otherwise expire. */
-async function createOwner(admin: Administration, merchantId: number): Promise<void> {
-  await admin.call('POST', `/merchants/${merchantId}/people`, { email: DEMO_OWNER, role: 'owner' });
-  await createSignInLink(admin, DEMO_OWNER);
+/** Invites an owner. The sign-in link accepts the invitation, which would otherwise expire. */
+async function createOwner(admin: Administration, merchantId: number, email: string): Promise<void> {
+  await admin.call('POST', `/merchants/${merchantId}/people`, { email, role: 'owner' });
+  await createSignInLink(admin, email);
 }
 
 /** The path of a link at the address of the console, which signs the person in once, within 24 hours. */

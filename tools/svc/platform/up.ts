@@ -8,7 +8,15 @@ import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 import { checkAdyenEmulator, isAdyenEmulatorOn, setDemoAccounts } from '../demo/adyen-emulator.ts';
-import { connectForDemo, connectToMainApi, createSignInLink, type Demo, DEMO_OWNER, seed } from '../demo/seed.ts';
+import {
+  connectForDemo,
+  connectToMainApi,
+  createSignInLink,
+  type Demo,
+  DEMO_OWNER,
+  GUIDE_OWNER,
+  seed,
+} from '../demo/seed.ts';
 import { MovedClock } from '../demo/week/moved-clock.ts';
 import { startOfWeek } from '../demo/week/plan-week.ts';
 import { prepare } from '../install/prepare.ts';
@@ -79,10 +87,15 @@ export async function up(
   return detach ? 0 : stayInForeground(settings);
 }
 
-/** A link signs in without a password, so it exists in development only, and a new one is made at each start. */
-async function describeConsole({ adminUrl, adminKey, consoleUrl }: Demo): Promise<string> {
-  const path = await createSignInLink(connectForDemo(adminUrl, adminKey), DEMO_OWNER);
-  return `The console as the owner of a demo merchant, once and within 24 hours:\n  ${consoleUrl}${path}`;
+/** A link signs in without a password, so it exists in development only, and new ones are made at each start. */
+async function describeConsole({ adminUrl, adminKey, consoleUrl, merchants, roastery }: Demo): Promise<string> {
+  const admin = connectForDemo(adminUrl, adminKey);
+  const [ofWeek, ofGuides] = [await createSignInLink(admin, DEMO_OWNER), await createSignInLink(admin, GUIDE_OWNER)];
+  return [
+    'The console, once for each link and within 24 hours,',
+    `  as the owner of ${roastery.name}, which has traded for a week:\n    ${consoleUrl}${ofWeek}`,
+    `  as the owner of ${merchants[0]!.name}, whose keys ./svc demo env exports:\n    ${consoleUrl}${ofGuides}`,
+  ].join('\n');
 }
 
 const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {

@@ -82,7 +82,9 @@ export class AmountFields {
     if (!problems.tip) this.showProblem(this.tip, undefined);
     if (problems.amount || problems.tip) return;
     const { amount, tipAmount } = this.read();
-    byId('pay-button').querySelector('.money')!.textContent = this.format(amount + tipAmount);
+    const [sum, parts] = [this.format(amount + tipAmount), [amount, tipAmount].map((cents) => this.format(cents))];
+    byId('pay-button').querySelector('.money')!.textContent = sum;
+    if (this.tip) byId('pay-sum').textContent = tipAmount === 0 ? '' : `${parts.join(' + ')} = ${sum}`;
   }
 
   private format(cents: number, space = ' '): string {

@@ -53,7 +53,7 @@ export function startRedirectCountdown(): void {
   notice.textContent = messages.returning;
   let secondsLeft = RETURN_AFTER_SECONDS;
   const countDown = (): void => {
-    seconds.textContent = `(${secondsLeft})`;
+    seconds.textContent = `(${secondsLeft} s)`;
     // `replace`, because the back button must not return to a page that redirects again.
     if (secondsLeft-- <= 0) location.replace(link.href);
   };

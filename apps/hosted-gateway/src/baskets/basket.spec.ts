@@ -94,6 +94,21 @@ test.each<[fields: object, field: string]>([
   expect(warnings[0]!.message).toMatch(/^[a-zA-Z[\]0-9.]+ (must|is|and) [^"]{10,120}$/);
 });
 
+test.each([
+  [undefined, 'lineItems and shippingAmount are 10500 cents, but amount is 9900: the page shows no lines'],
+  [
+    100,
+    'lineItems and shippingAmount are 10500 cents (10600 with taxAmount), but amount is 9900: the page shows no lines',
+  ],
+])('the warning about lines that do not add up has all sums, with the tax %p', (taxAmount, message) => {
+  const lineItems = [{ name: 'Mug', unitPrice: 5_000, quantity: 2 }];
+  const { warnings } = readBasket(
+    { lineItems, shippingAmount: 500, ...(taxAmount === undefined ? {} : { taxAmount }) },
+    9_900,
+  );
+  expect(warnings).toEqual([{ field: 'lineItems', message }]);
+});
+
 test('there are at most five warnings, whatever the number of wrong lines', () => {
   const { warnings } = readBasket(
     { lineItems: Array.from({ length: 500 }, () => ({})), taxAmount: '', shippingAmount: '' },

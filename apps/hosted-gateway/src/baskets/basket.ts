@@ -70,8 +70,7 @@ export function readBasket(
     ...(isCents(shippingAmount) ? { shippingAmount } : {}),
   };
   if (isTaxIncluded(basket, amount) || isTaxAdded(basket, amount)) return { basket, warnings };
-  const message = 'lineItems and shippingAmount, with or without taxAmount, must add up to amount';
-  return { basket: null, warnings: [{ field: 'lineItems', message }] };
+  return { basket: null, warnings: [{ field: 'lineItems', message: describeDifference(basket, amount) }] };
 }
 
 /** True if the prices of the lines include the tax. */
@@ -81,6 +80,12 @@ export function isTaxIncluded(basket: Basket, amount: number): boolean {
 
 function isTaxAdded(basket: Basket, amount: number): boolean {
   return Math.abs(computeNet(basket) + (basket.taxAmount ?? 0) - amount) <= computeTolerance(basket);
+}
+
+function describeDifference(basket: Basket, amount: number): string {
+  const net = computeNet(basket);
+  const gross = basket.taxAmount === undefined ? '' : ` (${net + basket.taxAmount} with taxAmount)`;
+  return `lineItems and shippingAmount are ${net} cents${gross}, but amount is ${amount}: the page shows no lines`;
 }
 
 /** The lines and the delivery, in cents. */

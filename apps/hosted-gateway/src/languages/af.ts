@@ -168,7 +168,7 @@ export const af: Messages = {
     date: 'Datum',
     next: 'Ons bevestig jou betaling aan die winkel. As jy ’n vraag oor jou bestelling het, kontak die winkel en gee die betalingsverwysing.',
     returnTo: 'Terug na {merchant}',
-    returning: 'Jy gaan oor ’n paar sekondes terug na die winkel.',
+    returning: 'Jy gaan binnekort terug na die winkel.',
     stay: 'Bly op hierdie bladsy',
     print: 'Druk of bewaar die kwitansie',
     scanned: 'Die ander toestel wys ook die betaling. Jy kan hierdie bladsy toemaak.',

@@ -196,7 +196,7 @@ export const en = {
     /** The next step of the payer, on the receipt. */
     next: 'We confirm your payment to the store. If you have a question about your order, contact the store and give the payment reference.',
     returnTo: 'Return to {merchant}',
-    returning: 'You will return to the store in a few seconds.',
+    returning: 'You will return to the store soon.',
     stay: 'Stay on this page',
     print: 'Print or save the receipt',
     scanned: 'The other device shows the payment too. You can close this page.',

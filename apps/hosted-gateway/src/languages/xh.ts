@@ -170,7 +170,7 @@ export const xh: Messages = {
     date: 'Umhla',
     next: 'Siqinisekisa intlawulo yakho evenkileni. Ukuba unombuzo ngeodolo yakho, qhagamshelana nevenkile uze unike inombolo yentlawulo.',
     returnTo: 'Buyela ku-{merchant}',
-    returning: 'Uza kubuyela evenkileni emva kwemizuzwana embalwa.',
+    returning: 'Uza kubuyela evenkileni kungekudala.',
     stay: 'Hlala kweli phepha',
     print: 'Printa okanye ugcine irisithi',
     scanned: 'Esinye isixhobo naso sibonisa intlawulo. Ungalivala eli phepha.',

@@ -169,7 +169,7 @@ export const zu: Messages = {
     date: 'Usuku',
     next: 'Siqinisekisa inkokhelo yakho esitolo. Uma unombuzo nge-oda lakho, xhumana nesitolo bese unikeza inombolo yenkokhelo.',
     returnTo: 'Buyela ku-{merchant}',
-    returning: 'Uzobuyela esitolo emizuzwaneni embalwa.',
+    returning: 'Uzobuyela esitolo maduze.',
     stay: 'Hlala kuleli khasi',
     print: 'Phrinta noma ulondoloze irisidi',
     scanned: 'Enye idivayisi nayo ikhombisa inkokhelo. Ungalivala leli khasi.',

@@ -14,6 +14,19 @@ export function LockIcon() {
   );
 }
 
+export function GlobeIcon() {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path
+        d="M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18M3 12h18M12 3c-5 5-5 13 0 18M12 3c5 5 5 13 0 18"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.75"
+      />
+    </svg>
+  );
+}
+
 const STATE_PATHS = {
   good: 'M15 24.5l6.5 6.5L33.5 18',
   closed: 'M24 14.5v12M24 32.5v.5',

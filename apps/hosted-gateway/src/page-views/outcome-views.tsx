@@ -154,9 +154,10 @@ export function PaidView({ model }: { model: PaidPage }) {
     <section class="method outcome">
       <StateIcon kind="good" />
       <h1 id="outcome-heading" tabIndex={-1}>
-        {succeeded ? paid.heading : paid.alreadyHeading}
+        <span class={succeeded ? undefined : 'on-paper'}>{paid.heading}</span>
+        {succeeded ? null : <span class="on-screen">{paid.alreadyHeading}</span>}
       </h1>
-      {succeeded ? null : <p>{paid.alreadyNote}</p>}
+      {succeeded ? null : <p class="on-screen">{paid.alreadyNote}</p>}
       <dl class="facts receipt">
         <ChargeFacts of={{ ...model, ...model.charge }} />
         {model.merchantOrderId === undefined ? null : <Fact label={page.order} value={model.merchantOrderId} />}

@@ -129,6 +129,7 @@ function AmountFields({ model, terms }: { model: PayablePage; terms: PaymentChoi
           <input {...money} id="pay-tip" aria-describedby="pay-tip-error" />
         </Field>
       )}
+      {terms.tipMaxCents === undefined ? null : <p class="hint" id="pay-sum" role="status" />}
     </>
   );
 }

@@ -32,7 +32,7 @@ test('a day in `to` is included, and a time in `to` is not', () => {
   expect([oneDay.from, oneDay.until]).toEqual([new Date('2026-03-01T00:00:00Z'), new Date('2026-03-02T00:00:00Z')]);
 });
 
-const ORDER = 'orderId: orderId must be given once, with 1 to 100 characters';
+const ORDER = 'orderId: orderId must be given once, with 1 to 100 characters: your order number, as in merchantOrderId';
 const FROM = 'from: from must be a date in UTC, as in 2026-11-20 or 2026-11-20T18:03:36Z';
 const TO = 'to: to must be a date in UTC, as in 2026-11-20 or 2026-11-20T18:03:36Z';
 const AFTER = 'after: after must be the value from the link to the next page';

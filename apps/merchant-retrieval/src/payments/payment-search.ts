@@ -36,7 +36,7 @@ export function parseSearch(query: SearchQuery): PaymentSearch {
   if (!isOrderId)
     problems.push({
       field: 'orderId',
-      message: `orderId must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`,
+      message: `orderId must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters: your order number, as in merchantOrderId`,
     });
   const expected = 'a date in UTC, as in 2026-11-20 or 2026-11-20T18:03:36Z';
   if (from === 'invalid') problems.push({ field: 'from', message: `from must be ${expected}` });

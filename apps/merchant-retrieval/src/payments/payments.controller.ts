@@ -37,7 +37,7 @@ export class PaymentsController {
     @Query('externalReference') reference: unknown,
   ): Promise<MerchantPayment[]> {
     if (typeof reference !== 'string' || reference.length < 1 || reference.length > MAX_IDENTIFIER_LENGTH) {
-      const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`;
+      const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters. To find an order's payments, use payment-search?orderId=`;
       throw invalidField('externalReference', message);
     }
     // If the text is invalid, no invoice can have it as its reference, so the database is not queried.

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { AdminKeyGuard } from '@svc/auth';
-import { invalidField, parsePaymentReference } from '@svc/kernel';
+import { parsePaymentReference } from '@svc/kernel';
+import { parseSvcId } from '../svc-id.js';
 import { AdminDisputesQuery, type AdminDisputeView, type DisputeIncidentView } from './admin-disputes.query.js';
 
 /**
@@ -22,8 +23,7 @@ export class AdminDisputesController {
   @Get()
   async list(@Query('svcId') svcId: unknown): Promise<{ disputes: readonly AdminDisputeView[] }> {
     if (svcId === undefined) return { disputes: await this.disputes.list() };
-    if (typeof svcId !== 'string') throw invalidField('svcId', 'svcId must be given once');
-    const paymentReference = parsePaymentReference(svcId);
+    const paymentReference = parsePaymentReference(parseSvcId(svcId));
     return { disputes: paymentReference === undefined ? [] : await this.disputes.listOfPayment(paymentReference) };
   }
 

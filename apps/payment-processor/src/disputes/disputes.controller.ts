@@ -1,7 +1,8 @@
 import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
 import type { DisputeResponse } from '@svc/contracts';
-import { DomainError, invalidField, parsePaymentReference } from '@svc/kernel';
+import { parsePaymentReference } from '@svc/kernel';
+import { parseSvcId, paymentNotFoundError } from '../svc-id.js';
 import { ListDisputesQuery } from './list-disputes.query.js';
 
 /** Disputes of a merchant's payments (M8), with the API key of the merchant or of a site. Errors are RFC 9457 (C5). */
@@ -25,10 +26,9 @@ export class DisputesController {
     @CallingMerchant() merchant: AuthenticatedMerchant,
     @Query('svcId') svcId: unknown,
   ): Promise<DisputeResponse[]> {
-    if (typeof svcId !== 'string' || svcId === '') throw invalidField('svcId', 'svcId must be given once');
-    const paymentReference = parsePaymentReference(svcId);
+    const paymentReference = parsePaymentReference(parseSvcId(svcId));
     const disputes = paymentReference === undefined ? undefined : await this.disputes.list(merchant, paymentReference);
-    if (!disputes) throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
+    if (!disputes) throw paymentNotFoundError();
     return disputes;
   }
 }

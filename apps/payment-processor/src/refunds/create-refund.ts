@@ -5,6 +5,7 @@ import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, describeCents, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { RestoreGate } from '../restore-gate/restore-gate.js';
+import { paymentNotFoundError } from '../svc-id.js';
 import { RecoverRefunds } from './recover-refunds.js';
 import { computeFingerprint, findRefundRefusal, limitRefunds, refundableAmount, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
@@ -94,7 +95,7 @@ export class CreateRefund {
     const paymentReference = parsePaymentReference(svcId);
     const payment =
       paymentReference === undefined ? undefined : await this.refunds.findPayment(merchant, paymentReference);
-    if (!payment) throw new DomainError('resource.not-found', { message: 'There is no such payment.' });
+    if (!payment) throw paymentNotFoundError();
     return payment;
   }
 

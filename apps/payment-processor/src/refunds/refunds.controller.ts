@@ -15,6 +15,7 @@ import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@
 import { CreateRefundRequest, isText, MAX_IDENTIFIER_LENGTH, type RefundResponse } from '@svc/contracts';
 import { invalidField } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
+import { parseSvcId } from '../svc-id.js';
 import { CreateRefund } from './create-refund.js';
 
 /** Refunds of a merchant's payments (M5), with the API key of the merchant or of a site. Errors are RFC 9457 (C5). */
@@ -72,10 +73,4 @@ export class RefundsController {
   list(@CallingMerchant() merchant: AuthenticatedMerchant, @Query('svcId') svcId: unknown): Promise<RefundResponse[]> {
     return this.createRefund.list(merchant, parseSvcId(svcId));
   }
-}
-
-/** Rejects missing and repeated values. A malformed reference is rejected later with 404 (C3). */
-function parseSvcId(svcId: unknown): string {
-  if (typeof svcId !== 'string' || svcId === '') throw invalidField('svcId', 'svcId must be given once');
-  return svcId;
 }

@@ -53,6 +53,31 @@ test.each([
   expect(lines).toEqual([`Success of 12345 cents for A-7: ${message}`]);
 });
 
+test.each([
+  [400, {}, 'order A-7 is unknown', 'order A-7 is unknown'],
+  [
+    301,
+    { location: 'https://shop.example/' },
+    '',
+    'Redirects are not followed. Use the final address: https://shop.example/',
+  ],
+  [
+    200,
+    {},
+    ' <!DOCTYPE html><p>Login',
+    'The answer is an HTML page, which counts as delivered: check that this is the address of your receiver.',
+  ],
+])('postWebhook explains an answer with %d', async (status, headers, body, explanation) => {
+  const fetch = () => Promise.resolve(new Response(body, { status, headers }));
+  await postWebhook({ payment: createPayment('A-7') }, forwardOptions(fetch));
+  expect(lines[1]).toBe(explanation);
+});
+
+test('a malformed secret is named', async () => {
+  const options = { ...forwardOptions(fetchWithStatus(204)), secret: 'foo' };
+  await expect(postWebhook({ payment: createPayment('A-7') }, options)).rejects.toThrow(/not whsec_ and base64/);
+});
+
 test('old notifications are skipped; new ones are forwarded once, even after the feed was unavailable', async () => {
   const createPage = (orders: string[], after: string, hasMore = false): NotificationPage => ({
     notifications: orders.map((order) => ({ id: `id of ${order}`, payment: createPayment(order) })),

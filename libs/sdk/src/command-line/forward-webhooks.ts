@@ -21,6 +21,7 @@ interface ForwardOptions {
 
 const POLL_INTERVAL_MS = 1_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
+const MAX_SHOWN_CHARACTERS = 200;
 
 /**
  * Posts one notification and reports the result. Does not throw if the receiver is unreachable, which is a usual case.
@@ -40,8 +41,13 @@ export async function postWebhook(
       redirect: 'manual',
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    await response.body?.cancel();
+    const text = (await response.text()).slice(0, MAX_SHOWN_CHARACTERS);
     write(`${summary}: answered ${response.status}${response.ok ? '' : ', which the platform would try again'}`);
+    if (response.status >= 300 && response.status < 400)
+      write(`Redirects are not followed. Use the final address: ${response.headers.get('location') ?? 'unknown'}`);
+    else if (!response.ok && text !== '') write(text);
+    else if (/^\s*<(!doctype|html)\b/i.test(text))
+      write('The answer is an HTML page, which counts as delivered: check that this is the address of your receiver.');
     return response.ok;
   } catch (error) {
     const { cause, message } = error as Error;

@@ -70,6 +70,29 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+describe('the warnings of a session in test mode', () => {
+  const warnings = [{ field: 'orderId', message: 'orderId was ignored: rename orderId to merchantOrderId' }];
+
+  it('are returned and printed', async () => {
+    const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation();
+    replies = [{ ...sessionCreated, body: { ...(sessionCreated.body as object), warnings } }];
+    expect(await createClient().createSession(session)).toMatchObject({ warnings });
+    expect(emitWarning.mock.calls).toEqual([[warnings[0]!.message, 'SvcRequestWarning']]);
+    emitWarning.mockRestore();
+  });
+
+  it('are empty without any', async () => {
+    replies = [sessionCreated];
+    expect((await createClient().createSession(session)).warnings).toEqual([]);
+  });
+});
+
+test('an address that already has the path of the API is refused', () => {
+  const create = (gatewayUrl: string) => new HostedGatewayClient({ gatewayUrl, merchantId: 1, siteId: 2 });
+  for (const path of ['/api/v3.1', '/edge/api/v3/'])
+    expect(() => create(`https://pay.example${path}`)).toThrow('gatewayUrl must be the address without /api/v3.1');
+});
+
 function createClient(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number } = {}) {
   return new HostedGatewayClient({
     gatewayUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/edge/`,
@@ -101,6 +124,7 @@ describe('HostedGatewayClient', () => {
       sessionId: 's-1',
       redirectUrl: 'https://pay.example/pay?sessionId=s-1',
       replayed: false,
+      warnings: [],
       state: 'open',
     });
     expect(requests).toMatchObject([

@@ -99,6 +99,17 @@ export interface CreatedSession {
    * `requestId`.
    */
   state: SessionState;
+  /**
+   * Only in test mode: fields of your request that were ignored and look misspelled, lines that do not add up to the
+   * amount and are not shown, and an address that production would refuse. Node.js prints each as a warning too.
+   */
+  warnings: readonly RequestWarning[];
+}
+
+/** A field of a request that probably has a mistake, although the request was accepted. */
+export interface RequestWarning {
+  field: string;
+  message: string;
 }
 
 /** `open`: can be paid. `processing`: the bank has not responded yet. The other states are final. */
@@ -133,7 +144,9 @@ export class HostedGatewayClient {
   constructor(options: HostedGatewayClientOptions) {
     const version: string = options.version ?? 'v3.1';
     if (version !== 'v3.1' && version !== 'v3') throw new TypeError('version must be v3.1 or v3');
-    this.base = `${requiredBaseUrl(options.gatewayUrl, 'gatewayUrl')}/api/${version}`;
+    const gatewayUrl = requiredBaseUrl(options.gatewayUrl, 'gatewayUrl');
+    if (/\/api\/v[\d.]+$/.test(gatewayUrl)) throw new TypeError('gatewayUrl must be the address without /api/v3.1');
+    this.base = `${gatewayUrl}/api/${version}`;
     this.headers = {
       accept: 'application/json',
       merchantId: requiredDigits(options.merchantId, 'merchantId'),
@@ -158,13 +171,16 @@ export class HostedGatewayClient {
       headers: { ...this.headers, 'content-type': 'application/json' },
       body: JSON.stringify(request),
     });
-    return readResponse(response, (body) => ({
+    const session = readResponse(response, (body) => ({
       sessionId: readText(body, 'sessionId'),
       redirectUrl: readText(body, 'redirectUrl'),
       replayed: response.headers.get('idempotency-replayed') === 'true',
       // The response contains no state if the session is new, and a new session is open.
-      state: body['sessionState'] === undefined ? 'open' : readState(body),
+      state: body['sessionState'] === undefined ? ('open' as const) : readState(body),
+      warnings: readWarnings(body),
     }));
+    for (const { message } of session.warnings) process.emitWarning(message, 'SvcRequestWarning');
+    return session;
   }
 
   /** The current state of a session. @throws SvcApiError 404 when this merchant and site do not have it */
@@ -239,6 +255,14 @@ export class HostedGatewayClient {
       };
     });
   }
+}
+
+function readWarnings({ warnings }: Record<string, unknown>): RequestWarning[] {
+  if (!Array.isArray(warnings)) return [];
+  return warnings.map((warning: unknown) => {
+    const entry = readObject(warning, 'warnings');
+    return { field: readText(entry, 'field'), message: readText(entry, 'message') };
+  });
 }
 
 function readState(body: Record<string, unknown>): SessionState {

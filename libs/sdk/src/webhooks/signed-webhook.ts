@@ -1,8 +1,8 @@
 /** Signed sample webhooks, with which a receiver can be tested without a payment and without the platform. */
 import { randomUUID } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import type { HostedPayment } from '../hosted-payment.js';
 import { legacySignature } from './legacy-signature.js';
+import { createSigner } from './verify-webhook.js';
 
 export interface SignedWebhook {
   headers: { 'content-type': string; 'webhook-id': string; 'webhook-timestamp': string; 'webhook-signature': string };
@@ -49,7 +49,7 @@ export function signTestWebhook({
       'content-type': 'application/json; charset=utf-8',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign(id, signedAt, rawBody),
+      'webhook-signature': createSigner(secret).sign(id, signedAt, rawBody),
     },
     rawBody,
   };

@@ -161,9 +161,22 @@ describe('verifyWebhook', () => {
     expect(verify({ expected: { ...expected, merchantOrderId: 'order-1002' } })).toBe('unexpected-order');
     expect(verify({ expected: { ...expected, amount: 12346 } })).toBe('unexpected-amount');
     expect(verify({ expected: { ...expected, currencyISOCode: 'USD' } })).toBe('unexpected-currency');
-    expect(errorCode(() => assertExpectedPayment(verifyWebhook(validInput), { amount: 0 }))).toBe('unexpected-amount');
+    const withoutAmount = { ...expected, amount: 0 };
+    expect(errorCode(() => assertExpectedPayment(verifyWebhook(validInput), withoutAmount))).toBe('unexpected-amount');
+  });
+
+  it.each([
+    [{}, /^expected\.amount is missing/],
+    [{ amountCents: 12345, currencyISOCode: 'ZAR' }, /^expected\.amount is missing/],
+    [{ amount: 12345, currency: 'ZAR' }, /^expected\.currencyISOCode is missing/],
+  ])('fails if the order has no amount or no currency: %j', (expected, message) => {
+    const check = () => assertExpectedPayment(verifyWebhook(validInput), expected as never);
+    expect(check).toThrow(TypeError);
+    expect(check).toThrow(message);
   });
 });
+
+const ORDER = { amount: 12345, currencyISOCode: 'ZAR' };
 
 describe('the message of an error', () => {
   function catchError(change: Partial<VerifyWebhookInput>): { message: string; cause?: unknown } {
@@ -188,9 +201,9 @@ describe('the message of an error', () => {
       { secret: otherSecret },
       'No signature matches the body and the secret. Pass the body as it was received, before any JSON parser, and the secret of the site and mode',
     ],
-    [{ expected: { merchantOrderId: 'x' } }, 'The payment is for another order'],
-    [{ expected: { amount: 1 } }, "The payment's amount is not the order's"],
-    [{ expected: { currencyISOCode: 'USD' } }, "The payment's currency is not the order's"],
+    [{ expected: { ...ORDER, merchantOrderId: 'x' } }, 'The payment is for another order'],
+    [{ expected: { ...ORDER, amount: 1 } }, "The payment's amount is not the order's"],
+    [{ expected: { ...ORDER, currencyISOCode: 'USD' } }, "The payment's currency is not the order's"],
     [
       { rawBody: {} as never },
       'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
@@ -257,10 +270,9 @@ describe('the bounds of a webhook', () => {
     expect(errorCode(() => verifyWebhook({ headers: signed, rawBody, secret }))).toBe('accepted');
   });
 
-  it('compare only the expected members that are given', () => {
-    expect(verify({ expected: {} })).toBe('accepted');
-    expect(verify({ expected: { merchantOrderId: 'order-1001' } })).toBe('accepted');
-    expect(verify({ expected: { amount: 12345 } })).toBe('accepted');
+  it('compare the order only if it is given', () => {
+    expect(verify({ expected: ORDER })).toBe('accepted');
+    expect(verify({ expected: { ...ORDER, merchantOrderId: 'order-1001' } })).toBe('accepted');
   });
 });
 

@@ -51,10 +51,11 @@ export class WebhookVerificationError extends Error {
 
 /** The order in your own database. */
 export interface ExpectedPayment {
+  /** Not needed if you have found the order by the payment's `merchantOrderId`. */
   merchantOrderId?: string;
   /** Integer cents. */
-  amount?: number;
-  currencyISOCode?: string;
+  amount: number;
+  currencyISOCode: string;
 }
 
 /** A webhook request, with the data to verify it. */
@@ -139,15 +140,20 @@ function isSigned(input: SignedRequest, id: string, signedAt: Date, body: string
  * does not prove that the payment is for the order that you are about to mark as paid.
  *
  * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
+ * @throws TypeError if the amount or the currency of the order is missing, so that a misspelled field fails
  */
 export function assertExpectedPayment(payment: HostedPayment, expected: ExpectedPayment): void {
+  const { amount, currencyISOCode } = expected as Partial<ExpectedPayment>;
+  if (amount === undefined) throw new TypeError("expected.amount is missing: pass the order's amount in integer cents");
+  if (currencyISOCode === undefined)
+    throw new TypeError("expected.currencyISOCode is missing: pass the order's currency");
   if (expected.merchantOrderId !== undefined && payment.merchantOrderId !== expected.merchantOrderId) {
     throw new WebhookVerificationError('unexpected-order', 'The payment is for another order');
   }
-  if (expected.amount !== undefined && payment.amount !== expected.amount) {
+  if (payment.amount !== amount) {
     throw new WebhookVerificationError('unexpected-amount', "The payment's amount is not the order's");
   }
-  if (expected.currencyISOCode !== undefined && payment.currencyISOCode !== expected.currencyISOCode) {
+  if (payment.currencyISOCode !== currencyISOCode) {
     throw new WebhookVerificationError('unexpected-currency', "The payment's currency is not the order's");
   }
 }
@@ -228,17 +234,20 @@ function createSigners(input: SignedRequest): Webhook[] {
       'bad-secret',
       'No webhook secret was given: check the setting that it comes from',
     );
-  return secrets.map((secret) => {
-    try {
-      return new Webhook(secret);
-    } catch (cause) {
-      throw new WebhookVerificationError(
-        'bad-secret',
-        'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
-        { cause },
-      );
-    }
-  });
+  return secrets.map(createSigner);
+}
+
+/** @throws WebhookVerificationError `bad-secret` */
+export function createSigner(secret: string): Webhook {
+  try {
+    return new Webhook(secret);
+  } catch (cause) {
+    throw new WebhookVerificationError(
+      'bad-secret',
+      'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
+      { cause },
+    );
+  }
 }
 
 function isEqual(actual: Buffer, expected: Buffer): boolean {

@@ -79,6 +79,11 @@ test.each<[Host | undefined, string, string]>([
   ],
   [
     'gateway',
+    'POST /api/v4/sessions',
+    'The hosted gateway has no path /api/v4/sessions. Did you mean /api/v3.1/sessions? Its methods are: POST.',
+  ],
+  [
+    'gateway',
     'POST /API/V3.1/Sessions',
     'The hosted gateway has no path /API/V3.1/Sessions. Did you mean /api/v3.1/sessions? Its methods are: POST.',
   ],

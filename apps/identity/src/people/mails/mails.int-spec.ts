@@ -10,7 +10,7 @@ import {
   ResetSecondFactorsV1,
   WithdrawInvitationV1,
 } from '@svc/contracts';
-import { SmtpInbox, waitUntil } from '@svc/testing';
+import { PATIENCE, SmtpInbox, waitUntil } from '@svc/testing';
 import { CONSOLE_URL } from '../../../test/identity.js';
 import {
   actorOf,
@@ -295,12 +295,12 @@ test('a merchant causes at most 200 mails in 24 hours, and another merchant is n
 
 /** Waits until the server has refused the recipient this number of times, so that no attempt is in progress. */
 async function attempted(attempts: number): Promise<void> {
-  await waitUntil('the attempt', 10_000, async () => {
+  await waitUntil('the attempt', 10_000 * PATIENCE, async () => {
     await runStep();
     return refusals === attempts;
   });
 }
 
 async function waitForState(state: string): Promise<void> {
-  await waitUntil(`the state ${state}`, 10_000, async () => (await stateOf()) === state);
+  await waitUntil(`the state ${state}`, 10_000 * PATIENCE, async () => (await stateOf()) === state);
 }

@@ -72,7 +72,8 @@ export class SignInLinks {
         ...(await consumeOperatorInvitationOfEmail(tx, email, now)),
       ];
       const found = await findPersonByEmail(tx, email);
-      if (!found && invitations.length === 0) throw new DomainError('resource.not-found');
+      if (!found && invitations.length === 0)
+        throw new DomainError('resource.not-found', { message: 'Nobody has this e-mail address: invite the person.' });
       const personId = found?.personId ?? (await this.createPerson(tx, email, passwordHash));
       await lockPerson(tx, personId);
       const changes: Change[] = [];

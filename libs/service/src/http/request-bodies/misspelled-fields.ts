@@ -28,6 +28,8 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   cancelUrl: ['cancelledurl', 'canceledurl', 'failureurl', 'backurl'],
   siteName: ['shopname', 'storename'],
   customFields: ['metadata', 'customdata', 'extrafields'],
+  taxAmount: ['tax', 'vat', 'taxes'],
+  shippingAmount: ['shipping', 'shippingcost', 'delivery', 'deliveryfee'],
   locale: ['language', 'lang', 'culture'],
   lineItems: ['items', 'lines', 'products', 'basket'],
   externalReference: ['reference', 'orderid', 'merchantorderid', 'invoicenumber'],
