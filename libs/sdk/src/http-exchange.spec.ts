@@ -280,20 +280,6 @@ describe('the error from createApiError', () => {
     expect(createApiError({ ...response, text: '{}', url }).errors[0]!.message).toContain(expectedMessage);
   });
 
-  it('with status 404 has the detail of the other API, which names the right address', () => {
-    const detail =
-      'The main API has no path /api/v3.1/sessions. It is a path of the hosted gateway, https://pay.example.';
-    const response = { ...createResponse(404, {}, { title: 'Not Found', detail, errors: [] }), text: '{}' };
-    const { errors } = createApiError({ ...response, url: 'https://api.example/api/v3.1/sessions' });
-    expect(errors).toEqual([{ message: `https://api.example: ${detail}` }]);
-  });
-
-  it('without a body has the code of the header x-error-code, also in its message', () => {
-    const error = createApiError(createResponse(401, { 'x-error-code': 'credentials.merchant-key-needed' }, undefined));
-    expect(error).toMatchObject({ code: 'credentials.merchant-key-needed', message: expect.any(String) });
-    expect(error.message).toBe('401: credentials.merchant-key-needed');
-  });
-
   it.each([
     [399, 'InternalServer'],
     [400, 'BadRequest'],

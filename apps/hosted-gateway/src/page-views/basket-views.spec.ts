@@ -10,8 +10,9 @@ import {
   verificationPage,
 } from '../../test/pages.js';
 import { getLanguage } from '../languages/languages.js';
+import type { OrderBasket, OrderLine } from './basket/order-basket.js';
 import { CARD_MARKS } from './icons.js';
-import type { OrderBasket, OrderLine, PayPageModel } from './pay-page-model.js';
+import type { PayPageModel } from './pay-page-model.js';
 
 const LINES: readonly OrderLine[] = [
   { label: 'Rooibos cappuccino', quantity: 2, unitPriceCents: 4_475, amountCents: 8_950 },

@@ -2,12 +2,13 @@
  * The order and the merchant. All values are untrusted: each is rendered as text, in an element that isolates its text
  * direction (bdi).
  */
-import { type BasketLineRow, buildLineRow, buildTotalRows } from '../baskets/basket-rows.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
+import { type BasketLineRow, buildLineRow, buildTotalRows } from './basket/basket-rows.js';
+import type { OrderBasket, OrderLine } from './basket/order-basket.js';
 import { hasName, MerchantLogo } from './merchant-look/merchant-look.js';
 import { useMessages } from './page-frame.js';
-import type { OrderBasket, OrderDetails, OrderLine } from './pay-page-model.js';
+import type { OrderDetails } from './pay-page-model.js';
 
 export function Amount({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> }) {
   const { format } = useMessages();

@@ -4,6 +4,7 @@
  */
 import type { LanguageTag } from '../languages/languages.js';
 import type { PageAsset } from '../page-assets.js';
+import type { OrderBasket } from './basket/order-basket.js';
 import type { PageLook } from './merchant-look/page-look.js';
 import type { ReceiptMailForm } from './receipt-mail/receipt-mail-form.js';
 
@@ -52,28 +53,6 @@ export interface OrderDetails {
   locale?: string | undefined;
   /** Absent if the merchant has the look of the platform. */
   look?: PageLook | undefined;
-}
-
-export interface OrderLine {
-  label: string;
-  /** Negative for a returned item; a fraction for weighed goods. */
-  quantity: number;
-  /** Integer cents. */
-  unitPriceCents: number;
-  /** Total of the line in integer cents, negative for a returned item. */
-  amountCents: number;
-}
-
-/** The lines of an order, which the page shows like a till receipt. */
-export interface OrderBasket {
-  /** 1 to 500. */
-  lines: readonly OrderLine[];
-  /** The amount due in integer cents. The payer of an invoice may have paid another amount, or a tip. */
-  totalCents: number;
-  /** Integer cents. */
-  shippingCents?: number;
-  /** `isIncluded`: the prices of the lines include the tax. */
-  tax?: { amountCents: number; isIncluded: boolean };
 }
 
 /** Card and time of a charge. */

@@ -4,10 +4,15 @@
  */
 import { type Mail, toMailLine } from '@svc/mail';
 import { renderToString } from 'preact-render-to-string';
-import { type BasketLineRow, type BasketTotalRow, buildLineRow, buildTotalRows } from '../baskets/basket-rows.js';
 import { fill } from '../languages/fill.js';
 import { formatAmount, formatTime } from '../languages/format-amount.js';
 import type { Language } from '../languages/languages.js';
+import {
+  type BasketLineRow,
+  type BasketTotalRow,
+  buildLineRow,
+  buildTotalRows,
+} from '../page-views/basket/basket-rows.js';
 import { buildMailLink, hasName } from '../page-views/merchant-look/merchant-look.js';
 import type { PaidPage } from '../page-views/pay-page-model.js';
 

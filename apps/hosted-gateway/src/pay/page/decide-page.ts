@@ -1,10 +1,10 @@
 import { isFullSnapshot, isPartnerPayment, type PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText, timeZoneAt } from '@svc/kernel';
 import { type Basket, computeLineTotal, isTaxIncluded } from '../../baskets/basket.js';
+import type { OrderBasket } from '../../page-views/basket/order-basket.js';
 import type {
   ChargeDetails,
   DeclineDetails,
-  OrderBasket,
   OrderDetails,
   PayablePage,
   ProcessingPage,

@@ -1,6 +1,7 @@
 import { computeAmountLimits } from '@svc/contracts';
 import { computeLineTotal } from '../../baskets/basket.js';
-import type { OrderDetails, OrderLine, PaymentChoice } from '../../page-views/pay-page-model.js';
+import type { OrderLine } from '../../page-views/basket/order-basket.js';
+import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
 import type { TillInvoice, TillLineItem } from '../../till-codes/till-invoice.js';
 
 /** The order of an invoice as the page shows it: the site, the merchant's reference, and the line items. */

@@ -1,7 +1,7 @@
 /** The rows of a basket as texts in the language of the page, for the page and for the receipt by e-mail. */
-import type { Messages } from '../languages/en.js';
-import { formatAmount } from '../languages/format-amount.js';
-import type { OrderBasket, OrderLine } from '../page-views/pay-page-model.js';
+import type { Messages } from '../../languages/en.js';
+import { formatAmount } from '../../languages/format-amount.js';
+import type { OrderBasket, OrderLine } from './order-basket.js';
 
 export interface BasketRow {
   readonly label: string;
