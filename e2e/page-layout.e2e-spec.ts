@@ -144,10 +144,11 @@ it('a basket is folded on a phone with its count and total, and open on a deskto
 it('a basket of 500 lines scrolls inside of the order, and the form stays beside it or below it', async () => {
   await page.goto(await states.basket(500));
   expect((await box('#pay-button')).y).toBeLessThan(900);
-  await page.getByText('500 items').click();
+  await page.getByText('500 items · ').click();
   expect((await box('.lines')).height).toBeLessThan(PHONE.height * 0.61);
   expect([await axeFindings(page), await scrollsSideways(page)]).toEqual([[], false]);
   await page.setViewportSize(DESKTOP);
+  expect(await page.locator('.line-count').innerText()).toBe('500 items');
   expect((await box('main')).height).toBeLessThan(DESKTOP.height);
   expect((await box('#pay-button')).y).toBeLessThan(DESKTOP.height);
   expect(await findRightEdges()).toHaveLength(1);
@@ -182,6 +183,13 @@ it('the mark of the typed card is highlighted, and the others are dimmed', async
   expect(await findHighlighted()).toEqual(['mastercard']);
   await page.getByLabel('Card number').fill('9');
   expect(await findHighlighted()).toHaveLength(8);
+});
+
+it('a card number of 19 digits is not cut off on the narrowest phone', async () => {
+  await page.setViewportSize(NARROW);
+  await page.goto(await states.open());
+  await page.getByLabel('Card number').fill('4242424242424242428');
+  expect(await page.locator('#card-number').evaluate((input) => input.scrollWidth - input.clientWidth)).toBe(0);
 });
 
 it('a wrong CVV has one message', async () => {

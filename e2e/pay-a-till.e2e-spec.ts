@@ -235,6 +235,7 @@ describe('the payer', () => {
     await phone.getByText('Enter an amount such as 12.50.').waitFor({ state: 'visible' });
     await tip.fill('10,50');
     expect(await phone.getByText('Enter an amount such as 12.50.').count()).toBe(0);
+    expect(await phone.locator('#pay-sum').innerText()).toBe('R 80.00 + R 10.50 = R 90.50');
     expect(await payButton(phone).innerText()).toContain('Pay R 90.50');
     await screenshot(phone, 'till-phone-6-tip');
     await payButton(phone).tap();

@@ -95,6 +95,12 @@ function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currency
         </details>
       )}
       <div class="folded">
+        {lines.length > MAX_LINES_WITHOUT_SCROLLING ? (
+          // On a phone the summary that unfolds the list has the same text.
+          <p class="line-count" aria-hidden="true">
+            {count}
+          </p>
+        ) : null}
         <div {...scrolling}>
           <table>
             <tbody>
