@@ -241,7 +241,7 @@ describe('a refund', () => {
     expect(await readRefund()).toMatchObject({ state: 'succeeded' });
   });
 
-  test('is sent at once when the capture is reported, and not again before it is due', async () => {
+  test('is sent at once when the capture is reported, always with the same key, and not before', async () => {
     const payment = await processor.pay(buildPayable());
     const backOffice = await createRefundClient(processor, { merchantId });
     const response = backOffice.refund(payment.paymentReference, { amount: 100 }, randomUUID());
@@ -254,9 +254,10 @@ describe('a refund', () => {
       await processor.recoverRefunds();
       return acquirer.refunds.length > 0;
     });
-    expect(acquirer.refunds).toHaveLength(1);
-    const refundId = acquirer.refunds[0]!.idempotencyKey;
-    expect(await acquirer.report({ kind: 'refund', refundId, outcome: 'succeeded' })).toBe('applied');
+    // The request and the job may send it at the same moment, with the key with which the acquirer makes one refund of both.
+    const [refundId, ...otherKeys] = new Set(acquirer.refunds.map(({ idempotencyKey }) => idempotencyKey));
+    expect(otherKeys).toEqual([]);
+    expect(await acquirer.report({ kind: 'refund', refundId: refundId!, outcome: 'succeeded' })).toBe('applied');
     // 202 if the outcome came after the request had stopped waiting.
     expect([201, 202]).toContain((await response).status);
     expect((await readRefund())?.state).toBe('succeeded');
