@@ -227,7 +227,7 @@ function suggestReason(code: 'too-old' | 'too-new', input: SignedRequest, isSign
     : 'Its signature is right: either the clock of this server is ahead by this difference, or an old request was repeated';
 }
 
-function createSigners(input: SignedRequest): Webhook[] {
+function createSigners(input: SignedRequest): Signer[] {
   const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
   if (secrets.length === 0)
     throw new WebhookVerificationError(
@@ -237,8 +237,13 @@ function createSigners(input: SignedRequest): Webhook[] {
   return secrets.map(createSigner);
 }
 
+/** What a signature needs of `standardwebhooks`, whose types need those of Node.js in the user's project. */
+interface Signer {
+  sign(id: string, signedAt: Date, body: string): string;
+}
+
 /** @throws WebhookVerificationError `bad-secret` */
-export function createSigner(secret: string): Webhook {
+export function createSigner(secret: string): Signer {
   try {
     return new Webhook(secret);
   } catch (cause) {
