@@ -71,7 +71,7 @@ final class SvcPayments
      *              returnUrl: string, cancelUrl: string, origin: string, siteName?: string, locale?: string,
      *              customFields?: list<array{key: string, value: string}>, shippingAmount?: int, taxAmount?: int,
      *              lineItems?: list<array{name: string, unitPrice: int, quantity?: int|float}>} $session amounts in cents
-     * @return array{sessionId: string, redirectUrl: string, sessionState: string, warnings?: list<array{field: string, message: string}>}
+     * @return array{sessionId: string, redirectUrl: string, sessionState: string, warnings?: list<array{field?: string, message: string}>}
      * @throws SvcPaymentsError 400 names every invalid field, 401 names the wrong header, 409: requestId was used for other content
      */
     public function createSession(array $session): array
@@ -217,11 +217,7 @@ final class SvcPayments
             if (!is_string($payment[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
         }
         if (!is_int($payment['amount'] ?? null)) throw new SvcWebhookError('bad-body', 'amount is no whole number of cents');
-        // The API allows text and numbers.
-        $payment['paymentStatus'] = [1 => 'Success', 2 => 'Failed'][$payment['paymentStatus'] ?? 0] ?? $payment['paymentStatus'] ?? null;
-        if (!in_array($payment['paymentStatus'], ['Success', 'Failed'], true)) {
-            throw new SvcWebhookError('bad-body', 'paymentStatus is missing');
-        }
+        $payment['paymentStatus'] = self::readStatus($payment, 'paymentStatus');
         return $payment;
     }
 
@@ -249,9 +245,21 @@ final class SvcPayments
         if ($type !== 'payment' && !is_int($notification[$type]['amount'] ?? null)) {
             throw new SvcWebhookError('bad-body', "$type.amount is no whole number of cents");
         }
-        $status = [1 => 'Success', 2 => 'Failed'][$notification['status'] ?? 0] ?? null;
-        if ($status === null) throw new SvcWebhookError('bad-body', 'status is missing');
+        if (!is_int($notification['tenderedAmount'] ?? null)) {
+            throw new SvcWebhookError('bad-body', 'tenderedAmount is no whole number of cents');
+        }
+        $status = self::readStatus($notification, 'status');
         return ['id' => array_change_key_case($headers, CASE_LOWER)['webhook-id'], 'status' => $status] + $notification;
+    }
+
+    /** Reads the status of a payment. The API allows text and numbers. */
+    private static function readStatus(array $body, string $field): string
+    {
+        return match ($body[$field] ?? null) {
+            1, 'Success' => 'Success',
+            2, 'Failed' => 'Failed',
+            default => throw new SvcWebhookError('bad-body', "$field is missing"),
+        };
     }
 
     /** @return mixed the parsed body of a webhook with a valid age and signature */

@@ -11,7 +11,7 @@ export function parseSvcId(svcId: unknown): string {
   return svcId;
 }
 
-/** Many callers send the number of the order, which finds nothing. */
+/** The error for an unknown payment. It says what `svcId` is, because many callers send the number of the order. */
 export function paymentNotFoundError(): DomainError {
   const message = 'There is no such payment. svcId is its paymentReference, not the number of the order.';
   return new DomainError('resource.not-found', { message });

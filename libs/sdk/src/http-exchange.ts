@@ -262,7 +262,8 @@ function wrongAddressErrors({ httpStatus, body, text, url }: ApiResponse): { mes
   const hasFormatOfApi = !pathname.includes('/api/v3') || title === undefined;
   if (httpStatus !== 404 || text === '' || (errors !== undefined && hasFormatOfApi)) return undefined;
   // The other API of the platform says where the path belongs to.
-  if (typeof detail === 'string' && detail.length <= MAX_DETAIL_LENGTH) return [{ message: `${origin}: ${detail}` }];
+  if (errors !== undefined && typeof detail === 'string' && detail !== '' && detail.length <= MAX_DETAIL_LENGTH)
+    return [{ message: `${origin}: ${detail}` }];
   return [
     {
       message: `${origin} has no such address: is it the one that this client was to be given (gatewayUrl or apiUrl)?`,

@@ -1,5 +1,6 @@
 import type { Administration } from '../administration-api/administration.ts';
 import {
+  createOwnerLink,
   createSignInLink,
   DEMO_CUSTOMERS,
   DEMO_MERCHANTS,
@@ -48,6 +49,17 @@ describe('the demo data', () => {
       { merchantId: merchants[0]!.merchantId, email: GUIDE_OWNER, role: 'owner' },
     ]);
     expect(await createSignInLink(admin, DEMO_OWNER)).toMatch(/^\/sign-in\/links\/link-\d+$/);
+  });
+
+  it('gets its second owner also if it is older than this owner', async () => {
+    const { admin, people } = createEmptyPlatform();
+    const call: Administration['call'] = (method, path, body) =>
+      path === '/people/sign-in-link' && people.length === 0 && !invitations.includes(7)
+        ? Promise.reject(new Error('refused (404)'))
+        : admin.call(method, path, body).finally(() => path === '/merchants/7/people' && invitations.push(7));
+    const invitations: number[] = [];
+    expect(await createOwnerLink({ ...admin, call }, 7, GUIDE_OWNER)).toMatch(/^\/sign-in\/links\/link-\d+$/);
+    expect(people).toEqual([{ merchantId: 7, email: GUIDE_OWNER, role: 'owner' }]);
   });
 
   it('does not change when demo.json is complete', async () => {

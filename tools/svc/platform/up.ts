@@ -11,6 +11,7 @@ import { checkAdyenEmulator, isAdyenEmulatorOn, setDemoAccounts } from '../demo/
 import {
   connectForDemo,
   connectToMainApi,
+  createOwnerLink,
   createSignInLink,
   type Demo,
   DEMO_OWNER,
@@ -90,7 +91,10 @@ export async function up(
 /** A link signs in without a password, so it exists in development only, and new ones are made at each start. */
 async function describeConsole({ adminUrl, adminKey, consoleUrl, merchants, roastery }: Demo): Promise<string> {
   const admin = connectForDemo(adminUrl, adminKey);
-  const [ofWeek, ofGuides] = [await createSignInLink(admin, DEMO_OWNER), await createSignInLink(admin, GUIDE_OWNER)];
+  const [ofWeek, ofGuides] = [
+    await createSignInLink(admin, DEMO_OWNER),
+    await createOwnerLink(admin, merchants[0]!.merchantId, GUIDE_OWNER),
+  ];
   return [
     'The console, once for each link and within 24 hours,',
     `  as the owner of ${roastery.name}, which has traded for a week:\n    ${consoleUrl}${ofWeek}`,

@@ -4,8 +4,8 @@
  */
 import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
-import { type BasketLineRow, buildLineRow, buildTotalRows } from './basket/basket-rows.js';
-import type { OrderBasket, OrderLine } from './basket/order-basket.js';
+import { type BasketLineRow, buildLineRow, buildTotalRows, countItems } from './basket/basket-rows.js';
+import type { OrderBasket } from './basket/order-basket.js';
 import { hasName, MerchantLogo } from './merchant-look/merchant-look.js';
 import { useMessages } from './page-frame.js';
 import type { OrderDetails } from './pay-page-model.js';
@@ -95,12 +95,7 @@ function BasketView({ basket, currencyISOCode }: { basket: OrderBasket; currency
         </details>
       )}
       <div class="folded">
-        {lines.length > MAX_LINES_WITHOUT_SCROLLING ? (
-          // On a phone the summary that unfolds the list has the same text.
-          <p class="line-count" aria-hidden="true">
-            {count}
-          </p>
-        ) : null}
+        {lines.length > MAX_LINES_WITHOUT_SCROLLING ? <p class="line-count">{count}</p> : null}
         <div {...scrolling}>
           <table>
             <tbody>
@@ -178,11 +173,6 @@ export function Fact({ label, value }: { label: string; value: string }) {
 }
 
 type Fields = OrderDetails['customFields'];
-
-/** The number of pieces. A line that is weighed, or was returned, counts as one. */
-function countItems(lines: readonly OrderLine[]): number {
-  return lines.reduce((count, { quantity }) => count + (Number.isInteger(quantity) && quantity > 0 ? quantity : 1), 0);
-}
 
 /**
  * Splits a long list into fields to show (at most four, with together at most 240 characters) and fields to fold.

@@ -2,7 +2,7 @@
  * The receipt as an e-mail. It has the same facts and basket as the receipt on the page, and never more of the card than its last
  * four digits. Programs for e-mails ignore style sheets, so each element has its own style.
  */
-import { type Mail, toMailLine } from '@svc/mail';
+import { type Mail, MAX_MAIL_BYTES, toMailLine } from '@svc/mail';
 import { renderToString } from 'preact-render-to-string';
 import { fill } from '../languages/fill.js';
 import { formatAmount, formatTime } from '../languages/format-amount.js';
@@ -12,6 +12,7 @@ import {
   type BasketTotalRow,
   buildLineRow,
   buildTotalRows,
+  countItems,
 } from '../page-views/basket/basket-rows.js';
 import { buildMailLink, hasName } from '../page-views/merchant-look/merchant-look.js';
 import type { PaidPage } from '../page-views/pay-page-model.js';
@@ -30,7 +31,14 @@ interface Line {
   readonly value: string;
 }
 
+/** A basket that would make the mail too large is shown by its number of lines and its totals. */
 export function buildReceiptMail(to: string, receipt: Receipt): Mail {
+  const mail = buildMail(to, receipt, buildBasket(receipt));
+  if (Buffer.byteLength(mail.text) + Buffer.byteLength(mail.html) <= MAX_MAIL_BYTES) return mail;
+  return buildMail(to, receipt, buildBasket(receipt, { isShort: true }));
+}
+
+function buildMail(to: string, receipt: Receipt, basket: Basket | undefined): Mail {
   const { page, language, sender } = receipt;
   const { receiptMail } = language.messages;
   const merchant = page.merchantName;
@@ -38,7 +46,7 @@ export function buildReceiptMail(to: string, receipt: Receipt): Mail {
     heading: fill(receiptMail.heading, { merchant }),
     intro: page.isTest === true ? language.messages.page.test : undefined,
     lines: buildLines(receipt),
-    basket: buildBasket(receipt),
+    basket,
     contact: buildContact(receipt),
     reason: sender === 'payer' ? receiptMail.reason : fill(receiptMail.reasonMerchant, { merchant }),
   };
@@ -85,14 +93,17 @@ function buildLines({ page, language }: Receipt): Line[] {
   ];
 }
 
-function buildBasket({ page: { basket, currencyISOCode }, language: { messages } }: Receipt): Basket | undefined {
-  return (
-    basket && {
-      heading: messages.page.yourOrder,
-      lines: basket.lines.map((line) => buildLineRow(line, currencyISOCode, messages)),
-      totals: buildTotalRows(basket, currencyISOCode, messages),
-    }
-  );
+function buildBasket(
+  { page: { basket, currencyISOCode }, language: { messages } }: Receipt,
+  { isShort = false } = {},
+): Basket | undefined {
+  if (basket === undefined) return undefined;
+  const { yourOrder, items } = messages.page;
+  return {
+    heading: isShort ? `${yourOrder}: ${fill(items, { count: countItems(basket.lines) })}` : yourOrder,
+    lines: isShort ? [] : basket.lines.map((line) => buildLineRow(line, currencyISOCode, messages)),
+    totals: buildTotalRows(basket, currencyISOCode, messages),
+  };
 }
 
 function buildContact({ page: { look, merchantName }, language }: Receipt): Contact | undefined {
@@ -164,7 +175,9 @@ function ReceiptDocument({ content, receipt: { page, language, gatewayUrl } }: {
                 style="padding:4px;border-radius:6px;background:#ffffff;color:#14181f;vertical-align:middle"
               />
             )}
-            {logo !== undefined && hasName(logo) ? null : <bdi style="padding-left:8px">{page.merchantName}</bdi>}
+            {logo !== undefined && hasName(logo) ? null : (
+              <bdi style={logo === undefined ? undefined : 'padding-left:8px'}>{page.merchantName}</bdi>
+            )}
           </div>
           <div style="padding:24px">
             <h1 style="margin:0 0 12px;font-size:20px;line-height:1.3">

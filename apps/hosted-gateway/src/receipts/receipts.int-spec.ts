@@ -130,6 +130,16 @@ test('the mail has the basket as the receipt on the page has it', async () => {
   );
 });
 
+test('a basket that is too large for a mail is shown by its number of lines and its total', async () => {
+  const name = '€'.repeat(200);
+  const lineItems = Array.from({ length: 500 }, () => ({ name, unitPrice: 20, quantity: 1 }));
+  const to = newAddress();
+  expect(resultOf(await send(await createPaidSession({ lineItems, shippingAmount: 2_345 }), to))).toBe('sent');
+  const { text, html } = await inbox.waitForMail(to);
+  expect(text).toContain('Your order: 500 items\nDelivery: R 23.45\nTotal: R 123.45');
+  expect(html).not.toContain('€');
+});
+
 test('the mail has the language of the page and the look of the merchant', async () => {
   const look = {
     accentColour: '#ffcc00',

@@ -115,7 +115,7 @@ it.each<[behaviour: string, Parameters<typeof respondWith>, state: string, outco
     [301, { location: 'https://www.shop.example/hooks?shop=1' }, '<html>moved'],
     'pending',
     'refused',
-    'Redirects are not followed. For new sessions use: https://www.shop.example/hooks?shop=1',
+    'Redirects are not followed. Change the address to: https://www.shop.example/hooks?shop=1',
   ],
 ])(
   'a delivery to an endpoint that responds with %s has a hint, in the log and in the lists',

@@ -31,7 +31,7 @@ test.each([
 ])('a redirect to %s names the final address %s', (location, finalUrl) => {
   for (const statusCode of [301, 302, 303, 307, 308])
     expect(hint(statusCode, { location, text: '<html>' })).toBe(
-      `Redirects are not followed. For new sessions use: ${finalUrl}`,
+      `Redirects are not followed. Change the address to: ${finalUrl}`,
     );
 });
 

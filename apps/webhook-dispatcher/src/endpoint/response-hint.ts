@@ -24,7 +24,7 @@ export function describeResponseHint({ statusCode, location, text, url }: Hinted
   const finalUrl = readFinalUrl(location, url);
   return finalUrl === undefined
     ? 'Redirects are not followed: use the final address of the endpoint.'
-    : `Redirects are not followed. For new sessions use: ${finalUrl}`;
+    : `Redirects are not followed. Change the address to: ${finalUrl}`;
 }
 
 /** Undefined if the header does not contain a URL that could be used instead. */

@@ -76,6 +76,9 @@ test.each([
 test('a malformed secret is named', async () => {
   const options = { ...forwardOptions(fetchWithStatus(204)), secret: 'foo' };
   await expect(postWebhook({ payment: createPayment('A-7') }, options)).rejects.toThrow(/not whsec_ and base64/);
+  const client = { listNotifications: () => Promise.reject(new Error('The feed was read.')) };
+  const listening = forwardWebhooks(client, options, new AbortController().signal);
+  await expect(listening).rejects.toThrow(/not whsec_ and base64/);
 });
 
 test('old notifications are skipped; new ones are forwarded once, even after the feed was unavailable', async () => {

@@ -5,6 +5,7 @@
 import type { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';
 import type { HostedPayment } from '../hosted-payment.js';
 import { signTestWebhook } from '../webhooks/signed-webhook.js';
+import { createSigner } from '../webhooks/verify-webhook.js';
 
 interface ForwardOptions {
   /** The URL of your receiver, as in http://localhost:3000/webhooks. */
@@ -41,13 +42,9 @@ export async function postWebhook(
       redirect: 'manual',
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    const text = (await response.text()).slice(0, MAX_SHOWN_CHARACTERS);
     write(`${summary}: answered ${response.status}${response.ok ? '' : ', which the platform would try again'}`);
-    if (response.status >= 300 && response.status < 400)
-      write(`Redirects are not followed. Use the final address: ${response.headers.get('location') ?? 'unknown'}`);
-    else if (!response.ok && text !== '') write(text);
-    else if (/^\s*<(!doctype|html)\b/i.test(text))
-      write('The answer is an HTML page, which counts as delivered: check that this is the address of your receiver.');
+    const explanation = explainAnswer(response, forwardTo, await readBeginning(response));
+    if (explanation !== '') write(explanation);
     return response.ok;
   } catch (error) {
     const { cause, message } = error as Error;
@@ -56,10 +53,36 @@ export async function postWebhook(
   }
 }
 
+function explainAnswer({ ok, status, headers }: Response, url: string, text: string): string {
+  if ([301, 302, 303, 307, 308].includes(status)) {
+    const address = URL.parse(headers.get('location') ?? '', url)?.href;
+    return `Redirects are not followed${address === undefined ? '.' : `. Use the final address: ${address}`}`;
+  }
+  if (!ok) return text;
+  return /^\s*<(!doctype|html)\b/i.test(text)
+    ? 'The answer is an HTML page, which counts as delivered: check that this is the address of your receiver.'
+    : '';
+}
+
+/** The beginning of the answer, without control characters. The status alone decides, so a body that breaks off is no error. */
+async function readBeginning(response: Response): Promise<string> {
+  try {
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    return new TextDecoder()
+      .decode(value)
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(0, MAX_SHOWN_CHARACTERS);
+  } catch {
+    return '';
+  }
+}
+
 /**
  * Forwards new notifications until `signal` is aborted.
  *
  * @throws SvcApiError if the feed cannot be read at the beginning
+ * @throws WebhookVerificationError `bad-secret`
  */
 export async function forwardWebhooks(
   client: Pick<HostedGatewayClient, 'listNotifications'>,
@@ -67,6 +90,7 @@ export async function forwardWebhooks(
   signal: AbortSignal,
 ): Promise<void> {
   const { write, wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = forwarding;
+  createSigner(forwarding.secret);
   // Existing notifications are not forwarded: read to the end of the feed.
   let after: string | undefined;
   for (let hasMore = true; hasMore && !signal.aborted;)

@@ -108,7 +108,8 @@ export interface CreatedSession {
 
 /** A field of a request that probably has a mistake, although the request was accepted. */
 export interface RequestWarning {
-  field: string;
+  /** Absent if the warning concerns no single field. */
+  field?: string;
   message: string;
 }
 
@@ -259,9 +260,11 @@ export class HostedGatewayClient {
 
 function readWarnings({ warnings }: Record<string, unknown>): RequestWarning[] {
   if (!Array.isArray(warnings)) return [];
-  return warnings.map((warning: unknown) => {
-    const entry = readObject(warning, 'warnings');
-    return { field: readText(entry, 'field'), message: readText(entry, 'message') };
+  // A warning that cannot be read must not fail the call, which has created the session.
+  return warnings.flatMap((warning: unknown) => {
+    const { field, message } = (warning ?? {}) as { field?: unknown; message?: unknown };
+    if (typeof message !== 'string') return [];
+    return [typeof field === 'string' ? { field, message } : { message }];
   });
 }
 

@@ -84,6 +84,16 @@ test.each<[Host | undefined, string, string]>([
   ],
   [
     'gateway',
+    'POST /api/v5/sessions',
+    'The hosted gateway has no path /api/v5/sessions. Did you mean /api/v3.1/sessions? Its methods are: POST.',
+  ],
+  [
+    'gateway',
+    'POST /api/v2/sessions',
+    'The hosted gateway has no path /api/v2/sessions. Did you mean /api/v3/sessions? Its methods are: POST.',
+  ],
+  [
+    'gateway',
     'POST /API/V3.1/Sessions',
     'The hosted gateway has no path /API/V3.1/Sessions. Did you mean /api/v3.1/sessions? Its methods are: POST.',
   ],

@@ -131,7 +131,7 @@ const VERSION = /^v(\d{1,3}(?:\.\d{1,3})?)$/;
 function measureSegment(documented: string, sent: string): number {
   if (documented.startsWith('{')) return 0;
   const versions = [documented, sent].map((segment) => Number(VERSION.exec(segment)?.[1]));
-  if (versions.every(Number.isFinite)) return Math.min(1, Math.abs(versions[0]! - versions[1]!));
+  if (versions.every(Number.isFinite)) return Math.abs(versions[0]! - versions[1]!) / 1_000;
   const distance = leven(documented, sent.slice(0, 40).toLowerCase());
   return distance <= (documented.length < 6 ? 1 : 2) ? distance : Infinity;
 }

@@ -37,16 +37,19 @@ export function buildTotalRows(
   { page, format }: Pick<Messages, 'page' | 'format'>,
 ): BasketTotalRow[] {
   const rows = [
-    { label: page.shipping, cents: shippingCents },
-    { label: page.tax, cents: tax?.isIncluded === false ? tax.amountCents : undefined },
-    { label: page.total, cents: totalCents },
-    { label: page.taxIncluded, cents: tax?.isIncluded === true ? tax.amountCents : undefined },
+    { label: page.shipping, cents: shippingCents, isTotal: false },
+    { label: page.tax, cents: tax?.isIncluded === false ? tax.amountCents : undefined, isTotal: false },
+    { label: page.total, cents: totalCents, isTotal: true },
+    { label: page.taxIncluded, cents: tax?.isIncluded === true ? tax.amountCents : undefined, isTotal: false },
   ];
-  return rows.flatMap(({ label, cents }) =>
-    cents === undefined
-      ? []
-      : [{ label, amount: formatSignedAmount(cents, currencyISOCode, format), isTotal: label === page.total }],
+  return rows.flatMap(({ label, cents, isTotal }) =>
+    cents === undefined ? [] : [{ label, amount: formatSignedAmount(cents, currencyISOCode, format), isTotal }],
   );
+}
+
+/** The number of pieces. A line that is weighed, or was returned, counts as one. */
+export function countItems(lines: readonly OrderLine[]): number {
+  return lines.reduce((count, { quantity }) => count + (Number.isInteger(quantity) && quantity > 0 ? quantity : 1), 0);
 }
 
 /** The amount of a returned item has a minus. */
