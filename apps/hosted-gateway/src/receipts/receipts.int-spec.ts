@@ -131,7 +131,7 @@ test('the mail has the basket as the receipt on the page has it', async () => {
 });
 
 test('a basket that is too large for a mail is shown by its number of lines and its total', async () => {
-  const name = '€'.repeat(200);
+  const name = '€'.repeat(60);
   const lineItems = Array.from({ length: 500 }, () => ({ name, unitPrice: 20, quantity: 1 }));
   const to = newAddress();
   expect(resultOf(await send(await createPaidSession({ lineItems, shippingAmount: 2_345 }), to))).toBe('sent');
