@@ -183,6 +183,8 @@ describe.each([
 
   it('the page shows that a session has expired, and links back to the store', async () => {
     const sessionId = new URL(await checkOut()).searchParams.get('sessionId');
+    // Chromium refuses to reload a tab that is still between two sites.
+    await waitForHeading(page, 'Pay by card');
     const past = new Date(Date.now() - 1_000);
     await platform.sql('UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1', [sessionId, past]);
 
