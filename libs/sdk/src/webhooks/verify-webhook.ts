@@ -237,7 +237,7 @@ function createSigners(input: SignedRequest): Signer[] {
   return secrets.map(createSigner);
 }
 
-/** What a signature needs of `standardwebhooks`, whose types need those of Node.js in the user's project. */
+/** The one method of `standardwebhooks` that is used. The types of that package would require those of Node.js in the user's project. */
 interface Signer {
   sign(id: string, signedAt: Date, body: string): string;
 }

@@ -1,3 +1,4 @@
+/** A line of an order. decide-page.ts creates it for a session, and invoice-order.ts for a till's invoice. */
 export interface OrderLine {
   label: string;
   /** Negative for a returned item; a fraction for weighed goods. */

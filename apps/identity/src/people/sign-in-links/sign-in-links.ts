@@ -73,7 +73,9 @@ export class SignInLinks {
       ];
       const found = await findPersonByEmail(tx, email);
       if (!found && invitations.length === 0)
-        throw new DomainError('resource.not-found', { message: 'Nobody has this e-mail address: invite the person.' });
+        throw new DomainError('resource.not-found', {
+          message: 'No person has this e-mail address. Invite the person first.',
+        });
       const personId = found?.personId ?? (await this.createPerson(tx, email, passwordHash));
       await lockPerson(tx, personId);
       const changes: Change[] = [];
